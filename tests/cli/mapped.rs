@@ -17,13 +17,13 @@ failed: { err: { absent: false } }
 fn replay_says_of_a_mapped_log_what_import_says_of_it() {
     let place = Place::new();
     place.write("gw.log", LOG);
-    place.write("times.yaml", MAP);
+    place.write("times.yaml", MAP.replace("at: t", "at: ev"));
     place.write("typo.yaml", MAP.replace("time: ms", "time: iso").replace("ev: end", "ev: nd"));
     for (map, remarks) in [
         (
             "times.yaml",
             [
-                "2 times that could not be read, left out (first at line 1)",
+                "2 times that could not be read, left out (first at line 1: `ev` is `start`)",
                 "1 row that is neither call nor result, left out (first at line 3)",
             ],
         ),

@@ -147,6 +147,8 @@ pub enum ImportWarning {
     NotReadable,
     /// A value that should be a time, and is not.
     UnreadableTime,
+    /// A number without a unit that is a time in January 1970 as milliseconds.
+    TimeIn1970,
     /// A run without messages.
     EmptyRun,
     /// A row that repeats another one.
@@ -310,6 +312,10 @@ impl ImportWarning {
             ImportWarning::UnreadableTime => {
                 ("time that could not be read, left out", "times that could not be read, left out")
             }
+            ImportWarning::TimeIn1970 => (
+                "time in January 1970: a number without a unit is milliseconds (`time: s` reads seconds)",
+                "times in January 1970: a number without a unit is milliseconds (`time: s` reads seconds)",
+            ),
             ImportWarning::EmptyRun => ("run without messages", "runs without messages"),
             ImportWarning::NotJson => ("line that is not JSON, left out", "lines that are not JSON, left out"),
             ImportWarning::Copy => ("copy of another row, left out", "copies of other rows, left out"),

@@ -28,6 +28,22 @@ pub fn parse_micros(text: &str) -> Option<i64> {
     Some((minutes * 60 + second) * 1_000_000 + micros)
 }
 
+/// The zones that RFC 2822 names.
+const ZONES: [(&str, &str); 12] = [
+    ("GMT", "Z"),
+    ("UTC", "Z"),
+    ("UT", "Z"),
+    ("Z", "Z"),
+    ("EST", "-0500"),
+    ("EDT", "-0400"),
+    ("CST", "-0600"),
+    ("CDT", "-0500"),
+    ("MST", "-0700"),
+    ("MDT", "-0600"),
+    ("PST", "-0800"),
+    ("PDT", "-0700"),
+];
+
 /// Microseconds since 1970 of a time as HTTP and mail write it: `Sun, 06 Nov 1994 08:49:37 GMT`, `6 Nov 1994 08:49 +0100`.
 /// None for any other text.
 pub fn parse_rfc2822(text: &str) -> Option<i64> {
@@ -37,9 +53,29 @@ pub fn parse_rfc2822(text: &str) -> Option<i64> {
     let parts: Vec<&str> = date.split_ascii_whitespace().collect();
     let [day, month, year, time, zone] = parts.as_slice() else { return None };
     let month = MONTHS.iter().position(|name| name.eq_ignore_ascii_case(month))? + 1;
-    let zone = if matches!(*zone, "GMT" | "UTC" | "UT" | "Z") { "Z" } else { *zone };
+    let of_name = |(name, offset): &(&str, &'static str)| (name == zone).then_some(*offset);
+    let zone = ZONES.iter().find_map(of_name).unwrap_or(*zone);
     let seconds = if time.len() == 5 { ":00" } else { "" };
     parse_micros(&format!("{year}-{month:02}-{day:0>2}T{time}{seconds}{zone}"))
+}
+
+/// Microseconds since 1970 of a time in any form that logs have: as [`parse_micros`] and [`parse_rfc2822`] read it, and
+/// `2026/11/21 10:00:00`, `2026-11-21 10:00:00 UTC`, `20261121T100000Z`. None for any other text.
+pub fn parse_any(text: &str) -> Option<i64> {
+    parse_micros(text).or_else(|| parse_micros(&extended(text)?)).or_else(|| parse_rfc2822(text))
+}
+
+/// A time without separators, with slashes or with the name of UTC, as ISO 8601 writes it in full; none if it has another form.
+fn extended(text: &str) -> Option<String> {
+    let named = [" UTC", " GMT"].iter().find_map(|zone| text.strip_suffix(zone));
+    let (text, zone) = named.map_or((text, ""), |text| (text, "Z"));
+    if digits(text, 0..8).is_some() && text.get(8..9)? == "T" {
+        let [year, month, day] = [text.get(..4)?, text.get(4..6)?, text.get(6..8)?];
+        let [hour, minute, rest] = [text.get(9..11)?, text.get(11..13)?, text.get(13..)?];
+        return Some(format!("{year}-{month}-{day}T{hour}:{minute}:{rest}{zone}"));
+    }
+    let date = text.get(..10)?.replace('/', "-");
+    Some(format!("{date}{}{zone}", text.get(10..)?))
 }
 
 fn digits(text: &str, range: std::ops::Range<usize>) -> Option<i64> {
@@ -113,6 +149,28 @@ mod tests {
         assert_eq!(parse_rfc2822("6 Nov 1994 09:49 +0100"), Some(784_111_740_000_000));
         for bad in ["", "Sun, 06 Nov 1994 08:49:37", "Sun, 32 Nov 1994 08:49:37 GMT", "6 Nov é 08:49 GMT", "soon"] {
             assert_eq!(parse_rfc2822(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_in_other_forms_of_logs_are_read() {
+        let at = Some(1_795_255_200_000_000);
+        for text in [
+            "2026-11-21T10:00:00Z",
+            "2026/11/21 10:00:00",
+            "2026-11-21 10:00:00 UTC",
+            "2026/11/21 10:00:00 GMT",
+            "20261121T100000Z",
+            "20261121T110000+0100",
+            "Sat, 21 Nov 2026 05:00:00 EST",
+        ] {
+            assert_eq!(parse_any(text), at, "{text}");
+        }
+        assert_eq!(parse_any("20261121T100000.5"), Some(1_795_255_200_500_000));
+        for bad in
+            ["", "20261121", "20261121T1000", "2026/11/21", "2026-11-21 10:00:00 CET", "20261121é100000", "éééééééé"]
+        {
+            assert_eq!(parse_any(bad), None, "{bad}");
         }
     }
 

@@ -29,6 +29,7 @@ use crate::source_value::SourceValue;
 use crate::tool_hints;
 use crate::trace_writer::{At, OutputCall, TraceWriter};
 use playproof_formats::diagnostic::Report;
+use playproof_formats::yaml::shorten;
 
 /// Converts a foreign source, called `name`, into lines in our own trace format. The source is JSON Lines, JSON documents in a
 /// row, or one document with an array of rows. The lines are as recorded; `redaction` applies to reports.
@@ -417,11 +418,28 @@ impl Applier {
 
     pub(super) fn time(&mut self, selector: Option<&Selector>, row: &SourceRow<'_>, place: &str) -> Option<u64> {
         let raw = self.find(selector, row)?;
-        let micros = time::micros(raw.raw(), selector.and_then(|selector| selector.unit).or(self.mapping.time));
-        if micros.is_none() {
-            self.loss.warn(ImportWarning::UnreadableTime, place);
+        let unit = selector.and_then(|selector| selector.unit).or(self.mapping.time);
+        let micros = time::micros(raw.raw(), unit);
+        match micros {
+            None => self.unreadable(ImportWarning::UnreadableTime, selector, &json::text(raw.raw()), place),
+            Some(at) if unit.is_none() && time::JANUARY_1970.contains(&at) && self.mapping.title.is_none() => {
+                self.loss.warn(ImportWarning::TimeIn1970, place);
+            }
+            Some(_) => {}
         }
         micros
+    }
+
+    /// Counts a value that cannot be read; the first is named, redacted.
+    pub(super) fn unreadable(&mut self, warning: ImportWarning, selector: Option<&Selector>, value: &str, place: &str) {
+        match selector.filter(|_| self.loss.count(warning) == 0) {
+            Some(selector) => {
+                let place = if place.is_empty() { "the document" } else { place };
+                let value = shorten(&self.sample.shown(value));
+                self.loss.warn(warning, &format!("{place}: `{}` is `{value}`", selector.written()));
+            }
+            None => self.loss.warn(warning, place),
+        }
     }
 
     pub(super) fn whole<N: TryFrom<u64>>(
@@ -443,7 +461,7 @@ impl Applier {
         let text = text.filter(|_| selector.is_some())?;
         let number = time::whole(text);
         if number.is_none() {
-            self.loss.warn(ImportWarning::UnreadableNumber, place);
+            self.unreadable(ImportWarning::UnreadableNumber, selector, text, place);
         }
         number
     }

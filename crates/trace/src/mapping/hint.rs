@@ -99,7 +99,8 @@ impl RowSample {
         did_you_mean(path, paths()).or_else(deeper).filter(|near| *near != path).map(|near| self.shown(near))
     }
 
-    fn shown(&self, text: &str) -> String {
+    /// A text, redacted.
+    pub(super) fn shown(&self, text: &str) -> String {
         self.redaction.text(text).into_owned()
     }
 

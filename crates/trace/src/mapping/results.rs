@@ -12,6 +12,7 @@ use super::time;
 use super::values::{content, kind_of, scalar_in, scalar_of};
 use crate::failure::{Assessment, ToolResult};
 use crate::imported::{ImportWarning, Missing};
+use crate::json;
 use crate::source_value::SourceValue;
 use crate::trace_writer::{At, OutputResult, OutputStatus};
 use crate::wire;
@@ -252,7 +253,8 @@ impl Applier {
         if let Some(raw) = self.find(map.latency.as_ref(), row) {
             let unit = map.latency.as_ref().and_then(|latency| latency.unit).unwrap_or(TimeUnit::Millis);
             let Some(latency) = time::span(raw.raw(), unit) else {
-                self.loss.warn(ImportWarning::UnreadableNumber, place);
+                let value = json::text(raw.raw());
+                self.unreadable(ImportWarning::UnreadableNumber, map.latency.as_ref(), &value, place);
                 return (started, at);
             };
             started = started.or_else(|| call_at.and_then(|call_at| self.time(Some(call_at), row, place)));
@@ -263,15 +265,15 @@ impl Applier {
     }
 
     fn retry_after(&mut self, map: &ResultMap, row: &SourceRow<'_>, place: &str) -> Option<u64> {
-        let millis = self.find(map.retry_after_ms.as_ref(), row).map(|raw| time::span(raw.raw(), TimeUnit::Millis));
-        let seconds = || self.find(map.retry_after_s.as_ref(), row).map(|raw| time::span(raw.raw(), TimeUnit::Seconds));
-        match millis.or_else(seconds)? {
-            Some(micros) => Some(micros / 1_000),
-            None => {
-                self.loss.warn(ImportWarning::UnreadableNumber, place);
-                None
-            }
+        let parts = [(&map.retry_after_ms, TimeUnit::Millis), (&map.retry_after_s, TimeUnit::Seconds)];
+        let (selector, unit, found) =
+            parts.into_iter().find_map(|(part, unit)| Some((part, unit, self.find(part.as_ref(), row)?)))?;
+        let micros = time::span(found.raw(), unit);
+        if micros.is_none() {
+            let value = json::text(found.raw());
+            self.unreadable(ImportWarning::UnreadableNumber, selector.as_ref(), &value, place);
         }
+        micros.map(|micros| micros / 1_000)
     }
 }
 

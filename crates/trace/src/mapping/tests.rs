@@ -949,3 +949,30 @@ fn a_unit_where_the_name_has_one_leads_to_the_key_that_takes_it() {
     assert!(said("retry_after_ms").ends_with("milliseconds are `retry_after_ms`, seconds `retry_after_s`"));
     assert_eq!(said("body"), "`result.body` is neither a time nor a duration, and has no unit: ");
 }
+
+#[test]
+fn seconds_that_are_read_as_milliseconds_are_warned_of() {
+    let warned = |time: &str, value: &str| {
+        let map = format!("format: mapping/1\n{time}call: {{ tool: t, at: ts }}\n");
+        applied(&map, &format!("{{\"t\":\"a\",\"ts\":{value}}}")).0.loss.describe(ImportWarning::TimeIn1970)
+    };
+    let said = "1 time in January 1970: a number without a unit is milliseconds (`time: s` reads seconds)";
+    assert_eq!(warned("", "1772442902").as_deref(), Some(said));
+    assert!(warned("", "\"1772442902.5\"").is_some());
+    for (time, value) in
+        [("time: s\n", "1772442902"), ("time: ms\n", "1772442902"), ("", "1772442902000"), ("", "5000")]
+    {
+        assert_eq!(warned(time, value), None, "{time}{value}");
+    }
+}
+
+#[test]
+fn the_first_value_that_cannot_be_read_is_named_with_its_path() {
+    let map = "format: mapping/1\ncall: { tool: t, at: ts }\nresult: { latency: took, status: st }\nfailed: text\n";
+    let rows =
+        "{\"t\":\"a\",\"ts\":\"noon\",\"took\":\"5s\",\"st\":\"bad\"}\n{\"t\":\"a\",\"ts\":\"late\",\"took\":\"long\"}";
+    let loss = applied(map, rows).0.loss;
+    let first = |warning| loss.warnings.get(&warning).map(|counted| (counted.count, counted.first.as_str()));
+    assert_eq!(first(ImportWarning::UnreadableTime), Some((3, "line 1: `ts` is `noon`")));
+    assert_eq!(first(ImportWarning::UnreadableNumber), Some((2, "line 1: `st` is `bad`")));
+}

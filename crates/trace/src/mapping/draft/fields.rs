@@ -230,7 +230,7 @@ fn condition(conditions: &[(String, String)]) -> Option<DraftLine> {
 /// The unit of the times in a field; none if it holds no times.
 fn unit(field: &FieldStats) -> Option<&'static str> {
     let all = field.rows.len();
-    if field.texts == all && field.values.keys().all(|value| iso::parse_micros(value).is_some()) {
+    if field.texts == all && field.values.keys().all(|value| iso::parse_any(value).is_some()) {
         return Some("iso");
     }
     // Nanoseconds are often text: they do not fit into JavaScript numbers.
