@@ -77,6 +77,18 @@ fn a_log_of_the_user_s_own_gets_a_mapping_that_reads_it() {
 }
 
 #[test]
+fn the_only_drafted_mapping_is_that_of_the_project_and_other_recordings_are_read_without_it() {
+    let place = Place::new();
+    place.copy("docs/examples/my-log.jsonl", "gateway.log");
+    place.write("trace.jsonl", OWN);
+    place.run(&["init", "--from", "gateway.log"]).exits(0);
+    assert!(place.read("playproof.yaml").contains("\nmap: mappings/gateway.yaml # "));
+    let replayed = place.run(&["replay", "gateway.log"]);
+    assert!(replayed.code < 2 && replayed.out.contains("9 calls, 12 results"), "{}{}", replayed.out, replayed.err);
+    assert!(place.run(&["replay", "trace.jsonl"]).code < 2);
+}
+
+#[test]
 fn logs_of_one_form_share_a_mapping_and_others_get_their_own() {
     let place = Place::new();
     place.copy("docs/examples/my-log.jsonl", "monday.log");
@@ -86,6 +98,7 @@ fn logs_of_one_form_share_a_mapping_and_others_get_their_own() {
     let page = place.run(&froms).exits(0).out;
     assert!(page.contains("tuesday.log: 9 calls, 6 failed, read by `mappings/monday.yaml`"), "{page}");
     assert!(page.contains("other/monday.log: 1 call, 1 failed, read by `mappings/monday-2.yaml`"), "{page}");
+    assert!(!place.read("playproof.yaml").contains("\nmap:"), "people know which of two it is");
     let facts = place.read("tools/monday.yaml");
     assert!(facts.contains("pay: { access: write }") && facts.contains("(4 calls, 0 failed)"), "{facts}");
 }

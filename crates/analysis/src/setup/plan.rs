@@ -160,7 +160,12 @@ pub fn plan<F: ProjectFolder>(
     let is_whole = folder.settings() != Settings::Elsewhere;
     let mut planner = Planner { folder, planned: ProjectFiles { is_whole, ..ProjectFiles::default() } };
     let tools_path = drafted_tools.as_ref().map(|(path, _)| path.clone());
-    planner.add(CONFIG, Purpose::Config, starter::config(tools_path.as_deref()))?;
+    // One mapping can be for all recordings that are not recognised. Which of several, people know.
+    let map = match recordings.mappings.as_slice() {
+        [one] => Some(one.path()),
+        _ => None,
+    };
+    planner.add(CONFIG, Purpose::Config, starter::config(tools_path.as_deref(), map.as_deref()))?;
     if is_whole {
         planner.add(PLAYBOOK_FILE, Purpose::Playbook, starter::playbook())?;
     }

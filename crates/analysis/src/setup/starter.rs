@@ -26,19 +26,22 @@ pub fn denial() -> NamedText {
     ("a-denial-goes-to-people".to_owned(), include_str!("starter/a-denial-goes-to-people.yaml").to_owned())
 }
 
-/// `playproof.yaml`.
-pub fn config(tools: Option<&str>) -> String {
+/// `playproof.yaml`, with the file of tool facts and the mapping for recordings of no known format.
+pub fn config(tools: Option<&str>, map: Option<&str>) -> String {
     let tools = match tools {
         Some(path) => format!("tools: {path}\n"),
         None => "# tools: tools.yaml          # what is known of your tools: `playproof tools TRACE -o tools.yaml`\n"
             .to_owned(),
     };
+    let map = map.map_or_else(String::new, |path| {
+        format!("map: {path} # for recordings that are not recognised; `--map` names another one\n")
+    });
     format!(
         "\
 # What commands use in this folder and below it, where no flag says otherwise. Paths are taken from this file's folder.
 format: project/1
 playbook: {PLAYBOOK_FILE}
-{tools}fixtures: fixtures
+{tools}{map}fixtures: fixtures
 goldens: goldens
 proposals: proposals
 # What is taken out of every text of a trace that is shown or written, by key and by pattern. Times, statuses and numbers
