@@ -9,7 +9,7 @@ use super::patterns::{self, LazyPattern};
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
 use super::tool_name::{has_word, is_writer, runs_programs};
-use super::{agents, body, deeds, excerpt, kinds, message, parts, retry_after, sentence, text_kinds, undone};
+use super::{agents, body, deeds, excerpt, exit, kinds, message, parts, retry_after, sentence, text_kinds, undone};
 use crate::headers;
 use crate::raw_value::RawValue;
 use playproof_engine::event::{Headers, KindFrom, StatusFrom as Evidence};
@@ -117,12 +117,11 @@ pub(crate) fn assess(result: &ToolResult<'_>) -> Assessment {
     let stated = result.message.and_then(|message| body::inspect(message, result.tool));
     // A flag that denies a failure is stronger than a suspicion, and than words that a tool hands on. Many servers send it with
     // each answer, so other words that prove a failure outweigh it.
-    let is_handed_on =
-        || result.tool.is_some_and(hands_on) && !result.body.is_some_and(|body| says_an_end(body, result.tool));
+    let is_handed_on = |said: &str| result.tool.is_some_and(hands_on) && !says_an_end(said, result.tool);
     let heard = |found: &Found| {
         result.flag.is_none()
             || found.evidence == Evidence::Body
-            || found.sure && !result.denies_words && !is_handed_on()
+            || found.sure && !result.denies_words && !is_handed_on(&found.details.message)
     };
     match found.filter(heard).or(stated.filter(heard)) {
         None => Assessment::Ok,
@@ -143,11 +142,12 @@ fn hands_on(tool: &str) -> bool {
     runs_programs(tool) || has_word(tool, &WORDS) && !is_writer(tool)
 }
 
-/// Whether the program that ran a command says how it ended, or who ended it.
+/// Whether the program that ran a command says how it ended, in its frame around the output too, or who ended it.
 fn says_an_end(output: &str, tool: Option<&str>) -> bool {
     static EXITED: LazyPattern = LazyLock::new(|| patterns::one(r"^exited [1-9]\d* in [\d.]+ ?m?s:"));
     let output = output.trim();
-    patterns::matches(&EXITED, output) || agents::says(output, tool) || agents::ends(output, tool)
+    let has_frame = || exit::framed(output).is_some_and(|code| code != 0);
+    patterns::matches(&EXITED, output) || agents::says(output, tool) || agents::ends(output, tool) || has_frame()
 }
 
 /// The facts of a result that failed, whatever it looks like.

@@ -176,8 +176,8 @@ fn mcp_result(is_error: Option<bool>, texts: &[String], tool: Option<&str>, dept
 }
 
 fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
-    let flag =
-        |names: &[&str]| names.iter().find_map(|name| fields.text(name)).map(|flag| flag.eq_ignore_ascii_case("true"));
+    let is_true = |flag: &str| flag.eq_ignore_ascii_case("true") || flag == "1";
+    let flag = |names: &[&str]| names.iter().find_map(|name| fields.text(name)).map(|flag| is_true(&flag));
     if let Some(is_error) = flag(&["isError", "is_error"]) {
         let content = || fields.get("content").filter(|raw| !(is_error && is_empty(*raw)));
         let structured = || ["structuredContent", "structured_content"].iter().find_map(|name| fields.get(name));
@@ -287,11 +287,13 @@ fn are_labels(fields: &Fields<'_>) -> bool {
 fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let get = |name: &str| fields.get(name).filter(|value| !is_empty(*value));
     let text = |name: &str| fields.text(name).map(|text| text.to_ascii_lowercase());
-    let flag = |name: &str| text(name).and_then(|flag| flag.parse::<bool>().ok());
     let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
     let is_first = |name: &str| fields.iter().next().is_some_and(|(first, _)| first == name);
     let has_message =
         REASONS.iter().chain(&["errorMessage", "title", "decline_reason"]).any(|name| get(name).is_some());
+    // A count is no flag, unless nothing else is counted.
+    let is_zero = |flag: &str| flag == "0" && (others == 0 || has_message && others == 1);
+    let flag = |name: &str| text(name).and_then(|flag| if is_zero(&flag) { Some(false) } else { flag.parse().ok() });
     const SUCCESS: [&str; 6] = ["success", "ok", "Success", "isSuccess", "is_success", "IsSuccess"];
     let success = SUCCESS.iter().find_map(|name| flag(name));
     let succeeded = success == Some(true);
@@ -378,7 +380,16 @@ fn is_coded(fields: &Fields<'_>, others: usize, has_message: bool) -> bool {
     let named = ["__type", "errorType", "error_type", "error_code", "errorCode", "exception_type"];
     let is_named = || named.iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)));
     let is_alone = has_message || others == 0;
-    others <= 2 && is_alone && status(&["status", "statusCode", "status_code", "code", "cod"])
+    // The number of an error of the interface, where there is no data.
+    let number = ["code", "errcode", "errno", "ret"].iter().find_map(|name| fields.text(name)?.parse::<i64>().ok());
+    let is_of_error = |number: i64| number < 0 || number >= 1_000 && ![10_000, 20_000].contains(&number);
+    let says_ok = || {
+        let said = REASONS.iter().find_map(|name| fields.text(name)).unwrap_or_default().to_lowercase();
+        ["ok", "success", "成功", "done", "completed"].iter().any(|word| said.contains(word))
+    };
+    let is_numbered = || others == 0 && has_message && number.is_some_and(is_of_error) && !says_ok();
+    is_numbered()
+        || others <= 2 && is_alone && status(&["status", "statusCode", "status_code", "code", "cod"])
         || status(&["statusCode", "status_code", "http_status", "httpStatus"]) && is_answer()
         || others == 0 && (is_code("code") || is_code("name") && has_message)
         || others <= 1 && is_alone && is_named()

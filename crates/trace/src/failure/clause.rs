@@ -11,7 +11,8 @@ use super::deeds::{
 use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
 use super::patterns::{self, LazyPattern, LazySet};
 use super::tool_name::{
-    Tools, acts, asks, finds_out, gives_text, has_word, is_command_line, is_reader, is_shell, is_writer, looks, words,
+    Tools, acts, asks, finds_out, gives_text, has_word, is_command_line, is_reader, is_shell, is_writer, looks,
+    records, words,
 };
 use super::{other_languages, prose};
 
@@ -23,7 +24,7 @@ const LONGEST: usize = 400;
 const MOST_LINES: usize = 6;
 
 /// Words of failures.
-const CUES: [(Tools, &str, &str); 43] = [
+const CUES: [(Tools, &str, &str); 49] = [
     // the request
     (
         Tools::Every,
@@ -60,6 +61,11 @@ const CUES: [(Tools, &str, &str); 43] = [
         Tools::Any,
         TOOL_ERROR,
         r"^(the |your )(given|passed|provided|specified|supplied) [^\n,]{1,100}? ((is|are|was|were) (unknown|unsupported|not (known|recogni[sz]ed|supported))|must (fit|match|have|contain)\b[^\n,]{0,60})$",
+    ),
+    (
+        Tools::Every,
+        ARGUMENTS,
+        r"^[`'\x22][^`'\x22\n]{1,60}[`'\x22] is not (one of|among) \W|^(command|option|flag) [`'\x22][^`'\x22\n]{1,60}[`'\x22] (is |was )?not recogni[sz]ed$",
     ),
     (Tools::Any, TOOL_ERROR, r"^(stale|invalid|missing|not|no|unknown|unsupported|expired|denied)_\w+: \S"),
     (
@@ -138,7 +144,12 @@ const CUES: [(Tools, &str, &str); 43] = [
     (
         Tools::Any,
         TOOL_ERROR,
-        r"^no (output|response|reply|answer|data|result) (after|within|for) \d|^too (many|few|much) \S|^(body|content|file|image|input|message|output|payload|query|request|response|result|text)( is)? too (big|large|long)\b",
+        r"^no (output|response|reply|answer|data|result) (after|within|for) \d|^too (many|few|much) \S|^(body|content|file|image|input|message|output|payload|query|request|response|result|text)( is)? too (big|large|long)\b|^(description|name|subject|title)( is)? too long \(max",
+    ),
+    (
+        Tools::Any,
+        TOOL_ERROR,
+        r"^temporarily unavailable$|^slow ?down: |^(the |this )?(api|server|service|site|system) is (currently )?(down for|in|under) maintenance\b|^((?-i:E[A-Z]{4,8})|read-only file system|disk quota exceeded|input/output error)$|\b(path|link)\b[^\n]{0,60} escapes\b",
     ),
     // what the call named is not there
     (
@@ -208,6 +219,23 @@ const CUES: [(Tools, &str, &str); 43] = [
         Tools::Doing,
         TOOL_ERROR,
         r"^could(n't| not) find \S|^there (is|are|was|were) no \S|^there('s| is) (already|not|no)\b",
+    ),
+    // what a tool that changes something did not do, and who did not let it
+    (Tools::Doing, TOOL_ERROR, r"^(fail|failure)$"),
+    (
+        Tools::Changing,
+        TOOL_ERROR,
+        r"^no ([\w-]+ ){1,4}(was|were|has been|have been) (booked|charged|created|delivered|issued|made|placed|posted|sent|written)( because\b[^\n,]*|:[^\n]*)?$|^(0|no) (\w+ ){1,2}(delivered|posted|sent)$|^(delivered|posted|sent) 0 of [1-9]|(,|;) not (booked|charged|created|delivered|posted|sent|written)$",
+    ),
+    (
+        Tools::Making,
+        TOOL_ERROR,
+        r"^((the|your) )?(\w+ )?(bank|card|charge|issuer|payment|transaction|transfer) (has |was )?(declined|refused|rejected)( by (the )?\w+| (the|this|your) [^\n]*|:[^\n]*)?$|^((the|your) )?(\w+ )?(address|delivery|e-?mail|mail|message|recipient|sms) (has |was )?(blocked|bounced|refused|rejected|undeliverable|undelivered)( by (the )?\w+|:[^\n]*)?$|^undelivered (e-?mail|mail|message)\b|^delivery failed( \w+)?$|^declined$",
+    ),
+    (
+        Tools::Making,
+        TOOL_ERROR,
+        r"^awaiting (\w+ )?(approval|confirmation) (by|from|of) (a |an |the )?(human|operator|user)\b|^please confirm: \S|^needs?_(approval|confirmation)\b",
     ),
     (Tools::Doing, TOOL_ERROR, r"\bnot an? (valid |supported |known |recogni[sz]ed )?\w+$"),
     (Tools::Doing, TOOL_ERROR, r"^(\w[\w-]* ){1,4}(failed|mismatch)\b *(:|$|with|because|due|after|to |for |on |at )"),
@@ -340,6 +368,7 @@ impl<'t> Role<'t> {
             }
             Tools::Doing => !gives && is_doing,
             Tools::Changing => !gives && (writes || tool.is_some_and(acts)),
+            Tools::Making => !gives && writes && !tool.is_some_and(records),
         }
     }
 }
@@ -511,6 +540,20 @@ mod tests {
             ("find_shelf", "Please provide the name of a shelf"),
             ("delete_shelves", "More than 40 old rows matched"),
             ("delete_shelf", "Moves in the dark are not supported in this mode"),
+            ("create_shelf", "'steep' is not one of ['low', 'high']"),
+            ("move_shelf", "Temporarily unavailable"),
+            ("move_shelf", "The system is under maintenance until 10:00"),
+            ("write_note", "Path ../b escapes the room"),
+            ("create_shelf", "Failure"),
+            ("name_shelf", "Name too long (max 80)"),
+            ("create_shelf", "No shelf was made."),
+            ("create_shelf", "Like shelf 7, not created"),
+            ("pay_shelf", "Your bank declined this transaction."),
+            ("pay_shelf", "DECLINED"),
+            ("send_shelf", "Message bounced: nobody lives there"),
+            ("send_shelf", "0 parcels sent"),
+            ("send_shelf", "Awaiting confirmation from the user before sending."),
+            ("send_shelf", "Please confirm: send 4 shelves? (yes/no)"),
             ("tidy", "Nothing to tidy in \"!!!\": no shelves."),
             ("generate_test", "Test generation failed: the shelf has no row"),
         ] {
@@ -533,6 +576,14 @@ mod tests {
     #[test]
     fn answers_deeds_and_texts_of_others_are_no_failures() {
         for (tool, text) in [
+            ("decline_shelf", "Transfer declined."),
+            ("update_order", "declined"),
+            ("shelf_status", "Delivery failed"),
+            ("order_shelf", "Payment refused by ten, paid at eleven"),
+            ("send_shelf", "Please confirm receipt: the shelf was sent"),
+            ("name_shelf", "Name is too long; cut to 80 characters"),
+            ("count_sent", "0 parcels sent"),
+            ("create_shelf", "No row was created for it, shelf 7 updated"),
             ("book_room", "Room 7 booked for Friday, the key must be returned by noon"),
             ("add_user", "User ada added, the address is not verified yet"),
             ("create_ticket", "Ticket 12 opened, no action required"),

@@ -105,7 +105,8 @@ pub(super) fn is_done(clause: &str, tool: Option<&str>) -> bool {
             r"(?i)^(ok|done|success\w*|note|info|skipped|no change\w*|up to date) ?[:,—-]|^({DEEDS}|found) ?[:,—-]|^(added|created|deleted|fetched|found|listed|loaded|moved|ran|read|removed|saved|sent|set|showing|started|updated|wrote) \S|\b(success\w*|up to date|skipp\w+|unchanged)\b"
         ))
     });
-    let is_denied = [" not ", "n't ", "Not ", " no ", "othing "].iter().any(|word| clause.contains(word));
+    let is_denied = clause.starts_with("No ")
+        || [" not ", "n't ", "Not ", " no ", "othing "].iter().any(|word| clause.contains(word));
     let (first, last) = (clause.split(' ').next().unwrap_or_default(), clause.rsplit(' ').next().unwrap_or_default());
     let is_for = ["d", "en", "wn"].iter().any(|end| last.ends_with(end))
         && !clause.contains("already ")
@@ -230,7 +231,7 @@ pub(super) fn tells_of_others(clause: &str) -> bool {
 pub(super) fn ends_with_nothing_done(text: &str) -> bool {
     static NOTHING: LazyPattern = LazyLock::new(|| {
         patterns::one(&format!(
-            r"(?i)\S[.;,:!–—-] (so )?(nothing|nobody|no one|no (booking|changes?|charge|messages?|money|orders?|payment|rows?)) (has been|have been|was|were) (assigned|done|stored|written|{DEEDS})[.!]?$"
+            r"(?i)\S[.;,:!–—-] (so )?(nothing|nobody|no one|no (booking|changes?|charge|messages?|money|orders?|payment|rows?)) (has been|have been|was|were) (assigned|done|stored|written|{DEEDS})[.!]?$|; nothing written[.!]?$"
         ))
     });
     const FINE: [&str; 6] = ["already", "current", "empty", "is open", "same", "up to date"];

@@ -10,7 +10,7 @@ use super::tool_name::{is_reader, is_shell};
 pub(super) const NONZERO_EXIT: &str = "nonzero_exit";
 
 /// A text that begins with an exit code other than 0.
-pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^\[?exit[ _-]?code:? [1-9]\d*\b|^exited [1-9]\d*( in [\d.]+ ?m?s)?[.:]?\s*(\n|$)|^<exited with exit code [1-9]\d*>|^the script ran[^\n]{0,80}\bposix exit code( was)?: [1-9]\d*\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero";
+pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^\[?exit[ _-]?code:? [1-9]\d*\b|^exited [1-9]\d*( in [\d.]+ ?m?s)?[.:]?\s*(\n|$)|^<exited with exit code [1-9]\d*>|^the script ran[^\n]{0,80}\bposix exit code( was)?: [1-9]\d*\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero|^command [`'][^\n]{1,300}[`'] failed with (return |exit )?code -?\d*[1-9]\d*\b";
 
 /// How a command ended, as the text around its output says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Exit {
 }
 
 /// The exit code in the frame that some programs put around the output of a command; -1 for a signal.
-fn framed(text: &str) -> Option<i64> {
+pub(super) fn framed(text: &str) -> Option<i64> {
     static FRAME: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?im)^(?:[\[(]?(?:the )?(?:command|process) (?:finished|completed|exited|failed) with (?:exit )?code (-?\d+)|(?:process )?exit(?:ed)?(?: with)?(?: exit)? code:? (-?\d+))[\]).]*\s*$",

@@ -6,7 +6,10 @@ const REMINDER: &str = "\n\n<system-reminder>";
 /// What a shell without a terminal says before any output.
 const NO_TERMINAL: &str = "bash: no job control in this shell";
 
-/// A text without the header (`[read_file for 'a.txt'] Result:`) or the element (`<output>`) that some programs put around
+/// What agents that think aloud write before every result.
+const OBSERVATION: [&str; 2] = ["Observation:", "OBSERVATION:"];
+
+/// A text without the header (`[read_file for 'a.txt'] Result:`, `Observation:`) or the element (`<output>`) that some programs put around
 /// every result, without a reminder behind it and without what a shell says first.
 pub(super) fn inside(text: &str) -> &str {
     let text = text.split_once(REMINDER).map_or(text, |(text, _)| text).trim();
@@ -14,6 +17,7 @@ pub(super) fn inside(text: &str) -> &str {
         .split_once(NO_TERMINAL)
         .filter(|(head, _)| head.lines().count() <= 1)
         .map_or(text, |(_, rest)| rest.trim_start());
+    let text = OBSERVATION.iter().find_map(|head| text.strip_prefix(head)).map_or(text, str::trim_start);
     if let Some((header, rest)) = text.split_once('\n').filter(|(header, _)| header.starts_with('[')) {
         return if header.trim_end().ends_with("] Result:") { rest.trim() } else { text };
     }

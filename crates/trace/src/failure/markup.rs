@@ -86,9 +86,10 @@ pub(super) fn is_served(tool: Option<&str>) -> bool {
         "api", "browse", "browser", "call", "crawl", "curl", "download", "fetch", "goto", "http", "navigate", "open",
         "request", "scrape", "url", "web",
     ];
+    const PAGES: [&str; 8] = ["artifact", "code", "component", "content", "html", "landing", "site", "website"];
     const NEVER: [&str; 8] = ["build", "file", "files", "read", "render", "template", "templates", "write"];
     tool.is_none_or(|tool| {
-        let is_own = has_word(tool, &OWN) || is_writer(tool);
+        let is_own = has_word(tool, &OWN) || is_writer(tool) && has_word(tool, &PAGES);
         !has_word(tool, &NEVER) && (has_word(tool, &ASKS) || !is_own)
     })
 }

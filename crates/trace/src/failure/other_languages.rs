@@ -6,7 +6,7 @@ use super::patterns::{self, LazyPattern};
 use super::tool_name::Tools;
 
 /// Words of failures, by language: what the call named or may not do, and then what a tool that does something could not do.
-pub(super) const CUES: [(Tools, &str); 21] = [
+pub(super) const CUES: [(Tools, &str); 28] = [
     // Chinese, and what Japanese writes alike
     (
         Tools::Given,
@@ -16,17 +16,19 @@ pub(super) const CUES: [(Tools, &str); 21] = [
         Tools::Doing,
         r"(不能|不足|无法|無法|必须|必須|被拒绝|被拒絕)|(失败|失敗|出错|出錯)(了|しました)?([,，:：]|$)|^没有(打开|找到|选中)",
     ),
+    (Tools::Doing, r"未(创建|創建|发送|發送|提交|保存|执行|執行)|^(支付|付款|转账|轉帳|交易)被拒"),
     // Japanese
     (
         Tools::Given,
         r"(見つかりません|見つかりませんでした|存在しません|できません|無効(です|な)|不正(です|な)|必須です|エラーが発生|権限がありません|(を|は)(指定|入力)してください$|タイムアウトしました|(取得|読み込み|読込|検索|接続)に失敗)",
     ),
+    (Tools::Doing, r"(作成|送信|保存|登録|更新|削除|処理)(され|でき)(ませんでした|ていません|ません)"),
     // Korean
     (
         Tools::Given,
         r"(찾을 수 없|존재하지 않|할 수 없|나눌 수 없|야 합니다|유효하지 않|지원하지 않|오류가 발생|에러가 발생|권한이 없|필수 ?(입니다|항목)|(불러|가져)오(지 못|는 데 실패)|시간이? ?초과)",
     ),
-    (Tools::Doing, r"실패(했|하였|$)|(될|갈|낼) 수 없"),
+    (Tools::Doing, r"실패(했|하였|$)|(될|갈|낼) 수 없|(생성|전송|저장|등록|처리)되지 않"),
     // Vietnamese
     (
         Tools::Given,
@@ -38,6 +40,10 @@ pub(super) const CUES: [(Tools, &str); 21] = [
         Tools::Given,
         r"(^|[ ,])(не (найден|удалось|удаётся|удается|существует|поддерживается|знайдено|вдалося|існує)|нет (доступа|прав)|произошла ошибка|ошибка (при|во время|доступа|сервера|подключения|запроса)|доступ запрещ|(недопустим|неверн|некорректн)(ый|ая|ое|ые))",
     ),
+    (
+        Tools::Doing,
+        r"(^|[ ,])не (создан|отправлен|сохранен|сохранён|выполнен|проведен|проведён)(а|о|ы)?( |$)|^превышено время|(^| )(отклон[её]н|отказано)( |$)",
+    ),
     // Spanish and Portuguese
     (
         Tools::Given,
@@ -47,28 +53,37 @@ pub(super) const CUES: [(Tools, &str); 21] = [
         Tools::Given,
         r"^(ha ocurrido|ocurrió|se produjo|ocorreu|houve) un?m? err|^erro?r? (al|ao|interno|inesperado|durante|en la|na) |^(falha (ao|na|no)|fallo al) |\b(acceso denegado|acesso negado|tiempo de espera agotado|tempo esgotado)\b|(^| )(es|está|é) (inválid|obligatori|obrigatóri|requerid|expirad|caducad)[oa]s?\b|^(\S+ ){1,3}(inválid|no válid)[oa]s?\b",
     ),
-    (Tools::Doing, r"^(\S+ ){1,4}(falló|falhou)( |$)"),
+    (
+        Tools::Doing,
+        r"^(\S+ ){1,4}(falló|falhou)( |$)|\b(no|não) (fue|ha sido|foi) (cobrad|cread|criad|enviad|guardad|pagad|procesad|processad|publicad|realizad|registrad|salv)[oa]\b|\b(fue|foi) (rechazad|rejeitad|recusad)[oa]\b",
+    ),
     // French
     (
         Tools::Given,
-        r"\b(introuvable|n'existe pas|impossible d|n'a pas pu|n'ont pas pu)|\bn'est pas (autoris|configur|disponible|valide|connect|pris)|\b(est|sont) (invalide|obligatoire|manquant|requis|expir)|^(une )?erreur (est survenue|s'est produite|lors|interne|inattendue)|^(accès|permission) (refusé|interdit)|^(échec (de|du|lors)\b|délai dépassé)",
+        r"\b(introuvable|n'existe pas|impossible d|n'a pas pu|n'ont pas pu)|\bn'est pas (autoris|configur|disponible|valide|connect|pris)|\b(est|sont) (invalide|obligatoire|manquant|requis|expir)|^(une )?erreur (est survenue|s'est produite|lors|interne|inattendue)|^(accès|permission) (refusé|interdit)|^(échec (de|du|lors)\b|délai (d'attente )?dépassé)",
     ),
+    (Tools::Doing, r"\bn'(a|ont) pas été \w|\b(a|ont) échoué( |$)|\b(a|ont) été (refusé|rejeté)"),
     // German
     (
         Tools::Given,
         r"\bnicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar|berechtigt|angemeldet)\b|\bexistiert nicht\b|\b(konnten?|kann|darf) [^\n]{0,80}\bnicht\b|\bkonnten? nicht\b|\b(ist|sind) (ungültig|erforderlich|fehlgeschlagen|abgelaufen)\b|^(ungültige|unbekannte)[rsnm]? \w|^(es ist )?(ein )?(interner |unerwarteter )?fehler (ist |beim |aufgetreten|während )|^(zugriff verweigert|keine berechtigung|zeitüberschreitung)\b",
     ),
-    (Tools::Doing, r"\bfehlgeschlagen\b"),
+    (
+        Tools::Doing,
+        r"\bfehlgeschlagen\b|\bwurden? (nicht (an|ge|er|über|ver|aus|ein|ab)\w+|abgelehnt)\b|^kein zugriff\b",
+    ),
     // Italian
     (
         Tools::Given,
         r"\bnon (trovat[oa]|esiste|valid[oa]|autorizzat[oa]|disponibil[ei]|è (stato )?possibile)\b|^impossibile \w|^(si è verificato un )?errore (durante|interno|nel|di )|^accesso negato\b",
     ),
+    (Tools::Doing, r"\bnon (è|sono) stat[oaie] \w+[tao]\b|\bè stat[oa] (rifiutat|respint)[oa]\b"),
     // Dutch, and the languages of the north
     (
         Tools::Given,
         r"\bniet (gevonden|mogelijk|toegestaan|beschikbaar|ondersteund)\b|\bbestaat niet\b|\bkon(den)? niet\b|^ongeldige? \w|\b(hittades inte|kunde inte|finns inte|ikke (funnet|fundet)|kunne ikke|finnes ikke|findes ikke)\b",
     ),
+    (Tools::Doing, r"\b(mislukt|geweigerd)\b"),
     // Polish and Czech
     (
         Tools::Given,
@@ -79,6 +94,7 @@ pub(super) const CUES: [(Tools, &str); 21] = [
         Tools::Given,
         r"\b(bulunamadı|mevcut değil|hata oluştu|desteklenmiyor|yetkiniz yok)|^geçersiz \w|(^|\s)(başarısız oldu|zaman aşımı)",
     ),
+    (Tools::Doing, r"\S{3,}(ilemedi|ılamadı|ulamadı|ülemedi)( |$)|\breddedildi\b"),
     // Indonesian and Malay
     (
         Tools::Given,
@@ -137,6 +153,18 @@ mod tests {
             ("get_shelf", "선반을 찾을 수 없습니다."),
             ("load_shelf", "선반 이동에 실패했습니다."),
             ("get_shelf", "Không tìm thấy kệ 17."),
+            ("create_shelf", "货架未创建"),
+            ("create_shelf", "棚は作成されませんでした"),
+            ("create_shelf", "선반이 생성되지 않았습니다"),
+            ("create_shelf", "El estante no fue creado"),
+            ("create_shelf", "Le rangement n'a pas été créé"),
+            ("create_shelf", "Le rangement a échoué : il est plein"),
+            ("create_shelf", "Das Regal wurde nicht angelegt"),
+            ("create_shelf", "Lo scaffale non è stato creato"),
+            ("create_shelf", "Plaatsing mislukt"),
+            ("create_shelf", "Полка не создана"),
+            ("create_shelf", "Raf oluşturulamadı"),
+            ("get_shelf", "Raf bulunamadı"),
             ("load_shelf", "Chuyển kệ 17 thất bại vì kệ đầy"),
             ("get_shelf", "Полка 17 не найдена"),
             ("get_shelf", "No se encontró el estante 17"),

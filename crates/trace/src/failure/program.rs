@@ -147,15 +147,20 @@ fn ends_in_node_trace(text: &str) -> bool {
     head.is_some_and(|head| head.split(": ").next().is_some_and(|name| name.ends_with("Error")))
 }
 
-/// Whether the output of code ends with the exception that ended it, below its traceback or the mark of its place.
+/// Whether the output of code ends with the exception that ended it, below its traceback or the mark of its place; or has the
+/// traceback of a notebook, which is its end.
 fn ends_in_traceback(text: &str) -> bool {
+    static OF_NOTEBOOK: LazyPattern =
+        LazyLock::new(|| patterns::one(r"(?m)^-{60,}\r?\n[A-Za-z_]\w*\s+Traceback \(most recent call last\)"));
     static EXCEPTION: LazyPattern =
         LazyLock::new(|| patterns::one(r"^([A-Za-z_]\w*\.)*\w*(Error|Exception|Interrupt|Exit)\b(:|$)"));
     let is_fence = |line: &&str| line.is_empty() || line.chars().all(|c| c == '`');
     let mut lines = text.lines().rev().map(str::trim).skip_while(is_fence);
     let last = lines.next().unwrap_or_default();
     let mut is_marked = || lines.next().is_some_and(|mark| !mark.is_empty() && mark.chars().all(|c| "^~ ".contains(c)));
-    patterns::matches(&EXCEPTION, last) && (text.contains("Traceback (most recent call last)") || is_marked())
+    let has_traceback = text.contains("Traceback (most recent call last)");
+    has_traceback && patterns::matches(&OF_NOTEBOOK, text)
+        || patterns::matches(&EXCEPTION, last) && (has_traceback || is_marked())
 }
 
 /// Whether a traceback stands among the lines of a log.

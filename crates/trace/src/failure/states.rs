@@ -23,6 +23,9 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
     let whole = |sure| Some(Found::of_body(sure, Details::of_object(fields)));
     let Some(state) = fields.text("status").or_else(|| fields.text("outcome")) else { return by_own(fields, tool) };
     let state = state.to_ascii_lowercase();
+    // What says why something failed is no field of a record.
+    let reasons = fields.iter().filter(|(name, value)| name.starts_with("failure_") && !is_empty(*value)).count();
+    let (others, has_message) = (others.saturating_sub(reasons), has_message || reasons > 0);
     if others == 0 && has_message && ENDS.iter().any(|end| state.ends_with(end)) {
         // Any other state may be that of the record that was asked for.
         return whole(state.ends_with("_not_found"));
@@ -80,7 +83,8 @@ fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
     let others = || fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
     let has_reason = REASONS.iter().any(|name| fields.get(name).is_some());
-    let is_alone = |subject: &str| (is_writer(tool) || acts(tool)) && (!subject.is_empty() || has_reason);
+    let is_whole = fields.iter().count() == 1 && fields.get("state").is_none();
+    let is_alone = |subject: &str| (is_writer(tool) || acts(tool)) && (!subject.is_empty() || has_reason || is_whole);
     let is_wanted = |state: &str| {
         let is_of_states = |word: &str| ["set", "mark", "update", "status", "state"].contains(&word);
         words(tool).iter().any(|word| is_of_states(word) || shares_stem(word, &state.to_ascii_lowercase()))
@@ -151,7 +155,7 @@ pub(super) fn by_counts(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found
     if UNDER_WAY.iter().any(is_under_way) {
         return None;
     }
-    const DONE: [&str; 5] = ["succeeded", "success_count", "successes", "successful", "successful_count"];
+    const DONE: [&str; 6] = ["processed", "succeeded", "success_count", "successes", "successful", "successful_count"];
     const UNDONE: [&str; 6] = ["error_count", "errors", "failed", "failed_count", "failures", "unsuccessful"];
     let count = |names: &[&str]| names.iter().find_map(|name| fields.text(name)?.parse::<u64>().ok());
     let none_succeeded = count(&DONE) == Some(0);
@@ -206,6 +210,14 @@ mod tests {
         ] {
             assert!(!by(tool, body), "{tool}: {body}");
         }
+    }
+
+    #[test]
+    fn a_state_says_why_something_failed_and_may_stand_alone() {
+        let reasons = r#"{"id":"ch_1","status":"failed","failure_code":"no_funds","failure_message":"declined"}"#;
+        assert!(fails("create_charge", reasons) && !fails("get_charge", reasons));
+        assert!(fails("create_charge", r#"{"result":"FAIL"}"#));
+        assert!(!fails("get_charge", r#"{"result":"FAIL"}"#) && !fails("update_charge", r#"{"result":"FAIL"}"#));
     }
 
     #[test]

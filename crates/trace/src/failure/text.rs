@@ -28,10 +28,10 @@ pub(super) const SURE: [&str; 38] = [
     // MCP and agent programs
     r"(?i)^error (executing|calling|running|invoking) ((the )?(mcp )?(tool|function)|['\x22`\w.:/-]+:)",
     r"(?i)^(error:? ([\w ()]{1,40}: )?)?mcp error:? -?\d+",
-    r"(?i)^(the |error )?tool (execution|call|invocation|use) (failed|error|(was )?(denied|rejected|blocked|not approved))|^(failed|error|unable) to (execute|call|run|invoke) (the )?(tool|function)\b",
+    r"(?i)^(the |error )?tool (execution|call|invocation|use) (failed|error|(was )?(denied|rejected|blocked|not approved))|^(failed|error|unable) to (execute|call|run|invoke) (the )?(tool|function)\b|^(tool|function) call (was )?skipped\b *[:.(]",
     r"(?i)^<(tool_use_error|tool_call_error|tool_error|error_details|error)>",
     r"(?i)^(input|output) validation error\b|^the sites robots\.txt \(|^(path|address): [^\n]+\ntitle: \w*(error|exception)\s*(\n|$)",
-    r"^\d+ validation errors? (for|detected)|^[Vv]alidation error for [A-Z]\w*|^Your (proposed|suggested) (edit|change|patch) (has|had) (introduced|caused) [^\n]{0,40}error",
+    r"^\d+ validation errors?( (for|detected)|: \[)|^[Vv]alidation error for [A-Z]\w*|^Your (proposed|suggested) (edit|change|patch) (has|had) (introduced|caused) [^\n]{0,40}error",
     r"(?i)^(unsupported ([\w-]+ ){0,3}call:|model tried to call unavailable tool|no such tool|(error: )?[\w.:/-]+ is not a valid tool\b)",
     r"(?i)^(unknown|unrecognized|unsupported|invalid) (tool|function)( name)?( requested| called)?\s*[:'\x22`]",
     r"(?i)^tool ['\x22`]?[\w.:/-]+['\x22`]? (was |is |does |did |could )?(not (found|exists?|available|registered|enabled|be found)|unknown|disabled|failed|timed out|returned an error|encountered an error|got invalid)\b|^(the )?tool call (with (the )?name|named|to) \S+ (is|was) not\b|^the arguments (provided |given )?(to|for) (the )?tool( \S+)? (are|were) (invalid|malformed)\b",
@@ -99,7 +99,7 @@ pub(super) const LIKELY: [&str; 30] = [
     r"(?i)^(the )?(connection|socket|connect|network|host|server|ssl|tls|upstream)( to [^\n]{1,80}?)?( \S+)? (refused|reset|closed|aborted|timed out|error|lost|failed|hang up|terminated|disconnected|unreachable|is unreachable|is not responding|is down)|^(stream|connection|request|response|transfer|download|upload) (was )?(cut off|interrupted|truncated)\b|^fetch failed|^socket hang up|^remote end closed|^server disconnected",
     r"(?i)^(permission|access)( to [^\n]{1,120})?( has been| was| is)? (denied|forbidden|rejected)( (to|for|by|while|when|on|from)\b|\s*[:.,(!—–-]|\s*$)|^(you|user) (do|does)(n't| not) have (the )?(\w+ )?(permission|access|sufficient|necessary|required|enough)|^(operation not permitted|insufficient permissions?|not (authorized|authenticated|permitted|allowed|logged in|implemented|signed in)\b|(user|you|caller|client)( \S+)? (is|are) (not (authorized|allowed|permitted|a member)|being rate limited)|authentication (required|failed|is required)|unauthorized\b *($|[.:-])|forbidden\b *($|[.:-]))",
     r"(?i)^(something (went wrong|broke|failed)|an unknown error|internal server error|bad gateway|service (is |temporarily )?(temporarily )?unavailable|gateway time-?out|bad request\b|method not allowed|unprocessable entity|payment required)\b",
-    r"(?i)^(❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠️?)\s*\S",
+    r"(?i)^(❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠️?)\s*\S|^(❌|✗|✘)$",
     r"(?i)^invalid \w+:|^invalid ([a-z]+ ){1,4}(index|position|range|path|format|value|id|name|type|url|expression|pattern|number|count|reference)(es|s)?( provided)?\b *($|[.:,(])|^(invalid|malformed|unsupported|unrecognized|unrecognised|illegal) (argument|parameter|input|param|request|json|url|uri|value|format|token|api[ _-]?key|credential|option|date|time|type|id\b|identifier|path|query|syntax|command|action|operation|method|name|state|transition|response|regex|pattern|session|user|email|selector|line|range|key|field|file|arguments|tool|expression|account|schema|data|payload|sql|address|code|cursor|ref\b|reference)",
     r"(?i)^(incorrect|wrong) (pass\w*|pin|credentials?|user ?name|login|token|(api )?key|arguments?|parameters?|format|type|syntax|usage|number of \w+)\b *[:.,(!]|^blocked: (standalone|tool|command|request|access|unsafe|dangerous)\b",
     r"(?i)^(\(no output\)\s*)?(<\w+_metadata>\s*)?(the )?([\w-]+ ){0,2}(terminated|killed|aborted|stopped|cancell?ed) (the )?(command|process|script|program|call) after (exceeding|reaching) (the )?([\w-]+ ){0,2}(timeout|limit)",
@@ -114,7 +114,7 @@ pub(super) const SHORT_SURE: [&str; 19] = [
     r"(?i)^[\w ]{0,40}\bquota( of [\w .]{1,20})? (is |was |has been )?exceeded\b",
     r"(?i)^(the )?(file|destination|path|directory|folder|target)( ['\x22`]?\S+)? (already )?exists[.,;:] ?(use|set|pass|specify) \S*(overwrit|force|another|replace)|^[^\n]{1,120} (not found|does not exist|is not available)[.:;] ?\(?(available|valid|supported|known|existing|options)\b",
     r"(?i)^(the |source |image )*(document|image|picture)( file)? (['\x22`/]\S+|\S+\.\w{1,5})['\x22`]? (does not exist|doesn't exist|was not found|not found)\b|^(document|image|picture)( file)? not found: \S",
-    r"(?i)^[^\n]{0,40}\b(token|session|key|certificate|credentials?|link|password)\b[^\n]{0,60} (is|are|has|have) expired\b",
+    r"(?i)^[^\n]{0,40}\b(token|session|key|certificate|credentials?|link|password)\b[^\n]{0,60} (is|are|has|have) expired\b|^(please )?(pass|provide|set|supply|specify|configure|add) [^\n]{0,60}\bapi[ _-]?key\b",
     r"(?i)^duplicate (key|entry|request|transaction)\b|^\w+ timeout of \d+",
     // a database that gives up a transaction, or takes no more
     r"(?i)^(deadlock (detected|found)\b|could not serialize access\b|lock wait timeout exceeded|(the )?database (file )?is (locked|read-?only)\b|cancel(l)?ing statement due to |(sorry, )?too many (clients|connections)\b|current transaction is aborted|server closed the connection unexpectedly|terminating connection due to |transaction (was |has been )?(aborted|deadlocked|rolled back)\b|attempt to write a readonly database)",
@@ -207,7 +207,7 @@ pub(super) fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sig
     if text.starts_with('#') {
         return below_heading(text, |text| inspect_start(text, tool));
     }
-    let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]", "OBSERVATION:"]
+    let text = ["[stderr]", "stderr:", "STDERR:", "=== STDERR ===", "[!]"]
         .iter()
         .find_map(|mark| text.strip_prefix(mark))
         .unwrap_or(text)

@@ -18,6 +18,8 @@ pub(super) enum Tools {
     Doing,
     /// A tool whose name says that it changes something.
     Changing,
+    /// A tool that makes, sends or pays something: one that records how something is may name that state.
+    Making,
 }
 
 /// Whether a tool's name says that it reads documents or searches.
@@ -38,6 +40,12 @@ pub(super) fn acts(tool: &str) -> bool {
     const FIRST: [&str; 7] = ["act", "drop", "key", "mark", "place", "play", "type"];
     let words = words(tool);
     !asks(tool) && (words.iter().any(|word| WORDS.contains(&word.as_str())) || begins_with(&words, &FIRST))
+}
+
+/// Whether a tool's name says that it records how something is.
+pub(super) fn records(tool: &str) -> bool {
+    const WORDS: [&str; 9] = ["label", "log", "mark", "note", "record", "report", "set", "status", "update"];
+    has_word(tool, &WORDS)
 }
 
 /// Whether a tool's name says that it runs commands, whose output may be anything.
