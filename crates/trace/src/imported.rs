@@ -173,6 +173,8 @@ pub enum ImportWarning {
     BeyondLimits,
     /// A result that counts as a success by the user's mapping, and whose content or status tells of a failure.
     UnnamedFailure,
+    /// A call that another run of the source has too.
+    RepeatedCall,
     /// A result whose flag has a value by which its format tells neither failure nor success.
     UnknownFlag,
 }
@@ -348,6 +350,10 @@ impl ImportWarning {
             ImportWarning::UnnamedFailure => (
                 "result whose content or status tells of a failure, which `failed` does not name: a success (`failed: [..., text]` reads it)",
                 "results whose content or status tells of a failure, which `failed` does not name: successes (`failed: [..., text]` reads it)",
+            ),
+            ImportWarning::RepeatedCall => (
+                "call with the id, the tool and the arguments of a call of another run: probably the same one, counted again",
+                "calls with the id, the tool and the arguments of calls of another run: probably the same ones, counted again",
             ),
             ImportWarning::UnknownFlag => (
                 "result with a status that its format does not have: its content tells (`--map` can decide)",

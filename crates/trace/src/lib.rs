@@ -32,6 +32,7 @@ mod python;
 mod raw_value;
 mod recent_cache;
 pub mod redact;
+mod repeated_calls;
 mod scan;
 pub mod simd;
 pub mod slice;

@@ -4,6 +4,7 @@ use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
+use crate::repeated_calls::RepeatedCalls;
 use playproof_engine::call::Recorder;
 use playproof_engine::event::{Draw, Headers, KeyDialect, KindFrom, StatusFrom};
 use playproof_engine::time::Instant;
@@ -16,6 +17,7 @@ pub(crate) struct TraceWriter {
     bytes: Vec<u8>,
     origins: Origins,
     has_keys: bool,
+    repeated: RepeatedCalls,
 }
 
 /// The most bytes that are reserved for lines to come.
@@ -131,6 +133,11 @@ impl TraceWriter {
         self.has_keys
     }
 
+    /// The calls that more than one run has.
+    pub(crate) fn repeated(&self) -> &RepeatedCalls {
+        &self.repeated
+    }
+
     pub(crate) fn call(&mut self, call: &OutputCall<'_>) {
         let keyed = call.args.filter(|_| call.key.is_none()).and_then(without_key);
         let (args, key) = match &keyed {
@@ -138,6 +145,9 @@ impl TraceWriter {
             _ => (call.args, call.key), // arguments are shown as they were, also with a key that is none
         };
         self.has_keys |= key.is_some();
+        if let (Some(run), Some(id)) = (call.run, call.id) {
+            self.repeated.see(run, [id, call.tool, args.unwrap_or_default()], call.source);
+        }
         self.origins.push(call.span, call.source);
         let mut object = self.begin("tool_call");
         object.text("run_id", call.run);

@@ -69,6 +69,8 @@ impl ImportOutput {
         if self.lines.has_keys() {
             self.loss.missing.remove(&Missing::Keys);
         }
+        let repeated = self.lines.repeated();
+        self.loss.warn_of(ImportWarning::RepeatedCall, repeated.count, || repeated.first.clone());
         let (lines, origins) = self.lines.into_parts();
         Imported { lines, origins, loss: self.loss }
     }

@@ -70,6 +70,15 @@ fn a_flag_is_read_however_it_is_written_and_one_that_says_neither_is_warned_of()
 }
 
 #[test]
+fn calls_of_a_history_that_was_cut_before_it_was_sent_again_are_warned_of() {
+    let call = CALL.replace("\"c1\"", "\"call_8Yd2kQx0Zp41\"");
+    let whole = format!(r#"{{"messages":[{{"role":"user","content":"go"}},{call}]}}"#);
+    let cut = format!(r#"{{"messages":[{call},{{"role":"user","content":"and now?"}}]}}"#);
+    assert_eq!(imported(&format!("{whole}\n{cut}")).loss.count(ImportWarning::RepeatedCall), 1);
+    assert_eq!(imported(&whole).loss.count(ImportWarning::RepeatedCall), 0);
+}
+
+#[test]
 fn a_flagged_failure_keeps_its_whole_content_as_message() {
     let found = imported(&chat(
         r#"{"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"no"},{"type":"text","text":"way"}],"is_error":true}"#,

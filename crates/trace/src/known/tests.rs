@@ -294,3 +294,21 @@ fn an_output_that_is_not_whole_is_no_result() {
     assert_eq!(status("completed"), ["f ok"]);
     assert!(status("incomplete").is_empty());
 }
+
+#[test]
+fn the_shell_and_the_patches_of_the_responses_api_are_calls() {
+    let log = r#"[{"type":"shell_call","call_id":"s1","action":{"commands":["make"]}},
+{"type":"shell_call_output","call_id":"s1","output":[{"stdout":"","stderr":"","outcome":{"type":"timeout"}}]},
+{"type":"shell_call","call_id":"s2","action":{"commands":["ls"]}},
+{"type":"shell_call_output","call_id":"s2","output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}}]},
+{"type":"shell_call","call_id":"s3","action":{"commands":["false"]}},
+{"type":"shell_call_output","call_id":"s3","output":[{"stdout":"","stderr":"","outcome":{"type":"exit","exit_code":1}}]},
+{"type":"apply_patch_call","call_id":"p1","operation":{"type":"delete_file","path":"a"}},
+{"type":"apply_patch_call_output","call_id":"p1","status":"failed","output":"no such file"},
+{"type":"local_shell_call","call_id":"l1","id":"x","action":{"type":"exec","command":["ls"]}},
+{"type":"local_shell_call_output","id":"l1","output":"a"},
+{"type":"function_call","call_id":"f","name":"pay","arguments":"{}"}]"#;
+    let found = read(log);
+    assert_eq!(said(&found), ["s1 error timeout", "s2 ok", "s3 error tool_error", "p1 error 404_not_found", "l1 ok"]);
+    assert_eq!((found.loss.calls, found.loss.count(ImportWarning::ResultWithoutCall)), (6, 0));
+}

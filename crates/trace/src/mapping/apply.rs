@@ -201,6 +201,8 @@ impl Applier {
         if self.lines.has_keys() {
             self.loss.missing.remove(&Missing::Keys);
         }
+        let repeated = self.lines.repeated();
+        self.loss.warn_of(ImportWarning::RepeatedCall, repeated.count, || repeated.first.clone());
         self.loss.runs = self.runs.len().max(1) as u64;
         Ok(self.loss)
     }
