@@ -421,19 +421,22 @@ fn rows_that_say_in_fields_of_their_own_whether_they_failed_are_no_trace() {
 "#,
     );
     place.write("mostly.jsonl", "{\"tool\":\"pay\",\"session\":1,\"result\":\"done\",\"took\":3}\n");
-    for file in ["own.jsonl", "mostly.jsonl"] {
+    let untyped = "its lines have a `tool`, as those of a trace";
+    for (file, said) in [("own.jsonl", "line 2 says in `is_error` that its call failed"), ("mostly.jsonl", untyped)] {
         let run = place.run(&["replay", file]).exits(2);
-        assert!(run.err.contains("have a `tool`, as those of a trace"), "{}", run.err);
+        assert!(run.err.contains(said), "{}", run.err);
         assert!(run.err.contains(&format!("next: playproof init --from {file}")), "{}", run.err);
     }
+    place.write("typed.jsonl", r#"{"type":"tool_call","tool":"pay","a":1,"b":2,"c":3,"d":4,"messages":[]}"#);
+    assert!(place.run(&["replay", "typed.jsonl"]).out.contains("unknown field"));
 }
 
 #[test]
-fn a_trace_with_lines_of_another_format_is_refused_by_replay_and_init() {
+fn a_trace_with_lines_of_another_format_is_refused_by_every_command() {
     let place = Place::new();
     let chat = r#"{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"t"}]}]}"#;
     place.write("mixed.jsonl", format!("{{\"tool\":\"pay\",\"status\":\"ok\"}}\n{chat}\n"));
-    for args in [&["replay", "mixed.jsonl"][..], &["init", "--from", "mixed.jsonl"]] {
+    for args in [&["replay", "mixed.jsonl"][..], &["init", "--from", "mixed.jsonl"], &["import", "mixed.jsonl"]] {
         let run = place.run(args).exits(2);
         assert!(run.err.contains("others look like `anthropic-messages`"), "{}", run.err);
     }

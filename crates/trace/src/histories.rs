@@ -3,6 +3,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::hash;
 use crate::json;
@@ -56,7 +59,11 @@ impl<C> Histories<C> {
         is_call: impl Fn(usize) -> bool,
     ) -> Compared<C> {
         let (mut whole, mut has_call, mut longest) = (hash::seed(name.as_bytes()), false, None);
-        let instructions = messages.iter().take_while(|message| is_instruction(**message)).count();
+        let first_call = (0..messages.len()).find(|n| is_call(*n)).and_then(|n| messages.get(n));
+        let instructions = match first_call.is_some_and(|message| has_own_id(message.get())) {
+            true => messages.iter().take_while(|message| is_instruction(**message)).count(),
+            false => 0,
+        };
         for (count, message) in messages.iter().enumerate().skip(instructions) {
             if has_call && self.known.contains_key(&whole) {
                 longest = Some((count, whole));
@@ -99,20 +106,24 @@ fn is_instruction(message: RawValue<'_>) -> bool {
     role.is_some_and(|role| ["system", "developer"].contains(&&*role))
 }
 
-/// A message without its `cache_control`: a client moves that mark to the last message of each request.
+/// Whether a call has an id that no other call has by chance. Where calls are counted, as in tests of instructions, two
+/// conversations may begin alike.
+fn has_own_id(message: &str) -> bool {
+    const SHORTEST: usize = 16;
+    let ids = message.split("id\"").skip(1).filter_map(|rest| rest.trim_start().strip_prefix(':'));
+    let mut values = ids.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+    values.any(|value| value.len() >= SHORTEST)
+}
+
+/// A message without its `cache_control`: a client moves that mark, `{"type": "ephemeral"}`, to the last message of each
+/// request.
 fn without_cache_marks(message: &str) -> Cow<'_, str> {
-    const MARK: &str = "\"cache_control\"";
-    let mut kept = Cow::Borrowed("");
-    let mut rest = message;
-    while let Some((before, (_, after))) =
-        rest.split_once(MARK).and_then(|(head, tail)| Some((head, tail.split_once('}')?)))
-    {
-        let before = before.trim_end();
-        kept.to_mut().push_str(before.strip_suffix(',').unwrap_or(before));
-        let after = after.trim_start();
-        rest = if before.ends_with('{') { after.strip_prefix(',').unwrap_or(after).trim_start() } else { after };
+    static MARK: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"(?:,\s*)?"cache_control"\s*:\s*\{\s*"type"\s*:\s*"ephemeral"[^{}]*\}"#).ok());
+    match MARK.as_ref().filter(|_| message.contains("\"cache_control\"")) {
+        Some(mark) => mark.replace_all(message, ""),
+        None => Cow::Borrowed(message),
     }
-    if kept.is_empty() { Cow::Borrowed(rest) } else { kept + rest }
 }
 
 #[cfg(test)]
@@ -149,17 +160,41 @@ mod tests {
     #[test]
     fn a_conversation_goes_on_though_its_instructions_and_its_cache_marks_change() {
         let mut histories = Histories::default();
-        let mut begins = |time: &str, rest: &str| {
-            let call = r#"{"role":"assistant","tool_calls":[{"id":"a"}]}"#;
+        let mut begins = |id: &str, time: &str, rest: &str| {
+            let call = format!(r#"{{"role":"assistant","tool_calls":[{{"id":"{id}"}}]}}"#);
             begins(&mut histories, "", &format!(r#"[{{"role":"system","content":"it is {time}"}},{call}{rest}]"#))
         };
-        assert_eq!(begins("9:15", ""), History::New);
+        let id = "call_8Yd2kQx0Zp41";
+        assert_eq!(begins(id, "9:15", ""), History::New);
         let marked = r#",{"role":"tool","content":[{"type":"text", "cache_control": {"type":"ephemeral"}}]}"#;
-        assert_eq!(begins("9:16", marked), History::GoesOn(2, 2));
+        assert_eq!(begins(id, "9:16", marked), History::GoesOn(2, 2));
         let plain = r#",{"role":"tool","content":[{"type":"text"}]},{"role":"system","content":"go on"}"#;
-        assert_eq!(begins("9:17", plain), History::GoesOn(3, 3));
+        assert_eq!(begins(id, "9:17", plain), History::GoesOn(3, 3));
         let other = plain.replace("go on", "stop");
-        assert_eq!(begins("9:18", &other), History::Branches, "instructions inside a conversation are a part of it");
+        assert_eq!(
+            begins(id, "9:18", &other),
+            History::Branches,
+            "instructions inside a conversation are a part of it"
+        );
+        assert_eq!(begins("call_1", "9:15", ""), History::New);
+        assert_eq!(begins("call_1", "9:16", marked), History::New, "another conversation may have this id");
+    }
+
+    #[test]
+    fn only_the_mark_of_a_cache_is_left_out() {
+        for (message, rest) in [
+            (
+                r#"{"type":"text","text":"a","cache_control":{"type":"ephemeral","ttl":"1h"}}"#,
+                r#"{"type":"text","text":"a"}"#,
+            ),
+            (r#"{"cache_control":null,"text":"a"}"#, r#"{"cache_control":null,"text":"a"}"#),
+            (
+                r#"{"input":{"cache_control":"no-cache","url":"a"}}"#,
+                r#"{"input":{"cache_control":"no-cache","url":"a"}}"#,
+            ),
+        ] {
+            assert_eq!(without_cache_marks(message), rest);
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub struct LossReport {
     /// What tool lists in the source say of tools.
     pub hints: HintsByTool,
     /// Other formats that the source has too: nothing of them is read.
-    pub others: Vec<&'static str>,
+    pub others: Vec<String>,
 }
 
 /// How much a mapping changed of what a recognised format says.
@@ -238,7 +238,7 @@ impl LossReport {
 
     /// The other formats of the source, and the parts of a mapping that fit no row.
     fn misfits(&self) -> Vec<String> {
-        let others = self.others.iter().map(|other| format!("a part of it looks like `{other}`, and is not read"));
+        let others = self.others.iter().map(|other| format!("a part of it looks like {other}, and is not read"));
         let no_result = "no row fits `result.where`, so no call has a result".to_owned();
         let no_result = self.no_row_is_a_result.then_some(no_result);
         let unused = self.unused.iter().map(UnusedField::to_string);
@@ -344,8 +344,8 @@ impl ImportWarning {
                 "conversations that repeat all of an earlier one, from which another has gone on: their calls count again",
             ),
             ImportWarning::RepeatedHistory => (
-                "conversation that repeats an earlier one exactly: its calls count again",
-                "conversations that repeat an earlier one exactly: their calls count again",
+                "conversation that repeats an earlier one: its calls count again",
+                "conversations that repeat an earlier one: their calls count again",
             ),
             ImportWarning::UnnamedFailure => (
                 "result whose content or status tells of a failure, which `failed` does not name: a success (`failed: [..., text]` reads it)",
@@ -356,8 +356,8 @@ impl ImportWarning {
                 "calls with the id, the tool and the arguments of calls of another run: probably the same ones, counted again",
             ),
             ImportWarning::UnknownFlag => (
-                "result with a status that its format does not have: its content tells (`--map` can decide)",
-                "results with a status that their format does not have: their content tells (`--map` can decide)",
+                "result whose flag has a value that its format does not know: its content tells (`--map` can decide)",
+                "results whose flags have values that their format does not know: their content tells (`--map` can decide)",
             ),
             ImportWarning::BeyondLimits => {
                 ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")

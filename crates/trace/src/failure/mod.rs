@@ -52,4 +52,5 @@ mod vendor_body;
 pub(crate) use assess::{Assessment, Failure, ToolResult, assess, failure_of};
 pub use deeds::tells_of_something_done;
 pub(crate) use failure_cache::FailureCache;
+pub(crate) use nothing::names_no_error;
 pub use plain_refusal::is_plain_refusal;

@@ -17,3 +17,9 @@ pub(super) fn says_no_error(raw: RawValue<'_>) -> bool {
     };
     json::string(raw).is_some_and(|text| says(&text))
 }
+
+/// Whether the error that a source gives beside a result is none.
+pub(crate) fn names_no_error(raw: RawValue<'_>) -> bool {
+    let is_blank = json::string(raw).is_some_and(|text| text.trim().is_empty() || text.eq_ignore_ascii_case("ok"));
+    is_empty(raw) || says_no_error(raw) || is_blank
+}

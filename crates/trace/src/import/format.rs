@@ -121,19 +121,42 @@ pub(super) fn output_of(format: SourceFormat, options: FormatOptions<'_>) -> Imp
 }
 
 /// Whether `beginning` is that of a trace in our own format: one of its first lines is ours, and none says in a field of its
-/// own whether a call failed.
+/// own that its call failed.
 pub fn is_own_format(beginning: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(beginning);
-    let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty()).take(OWN_LINES);
-    let lines: Vec<Map<String, Value>> = lines.filter_map(|line| serde_json::from_str(line).ok()).collect();
-    lines.iter().any(is_own_line) && !lines.iter().any(has_foreign_flag)
+    objects(beginning).any(|(_, line)| is_own_line(&line)) && foreign_flag(beginning).is_none()
 }
 
-/// Fields by which other logs say whether a call failed. A line with its `type` is ours nevertheless.
-const FOREIGN_FLAGS: [&str; 8] = ["is_error", "isError", "success", "succeeded", "failed", "ok", "err", "exception"];
+/// The objects in the first lines, with the numbers of the lines.
+fn objects(beginning: &[u8]) -> impl Iterator<Item = (usize, Map<String, Value>)> {
+    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
+    let lines = (1..).zip(text.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+    lines.take(OWN_LINES).filter_map(|(number, line)| Some((number, serde_json::from_slice(line).ok()?)))
+}
 
-fn has_foreign_flag(line: &Map<String, Value>) -> bool {
-    !line.contains_key("type") && FOREIGN_FLAGS.iter().any(|flag| line.contains_key(*flag))
+/// The first lines without those of our own.
+pub fn without_own_lines(beginning: &[u8]) -> Vec<u8> {
+    let is_own = |line: &[u8]| serde_json::from_slice(line).is_ok_and(|line| is_own_line(&line));
+    let others = beginning.split_inclusive(|byte| *byte == b'\n').take(OWN_LINES).filter(|line| !is_own(line));
+    others.flatten().copied().collect()
+}
+
+/// The first line, from 1, that says in a field of another log that its call failed, and not in our `status`; with that field. A
+/// line with its `type` is ours.
+pub fn foreign_flag(beginning: &[u8]) -> Option<(usize, &'static str)> {
+    const FAILED: [&str; 5] = ["is_error", "isError", "failed", "err", "exception"];
+    const SUCCEEDED: [&str; 3] = ["success", "succeeded", "ok"];
+    let says = |line: &Map<String, Value>| {
+        let is_set = |value: &Value| !matches!(value, Value::Null | Value::Bool(false)) && *value != "" && *value != 0;
+        let has_failed = |flag: &&str| line.get(*flag).is_some_and(is_set);
+        let failed = FAILED.into_iter().find(has_failed);
+        failed.or_else(|| SUCCEEDED.into_iter().find(|flag| line.get(*flag) == Some(&Value::Bool(false))))
+    };
+    let is_ours = |line: &Map<String, Value>| {
+        line.contains_key("type")
+            || !line.contains_key("tool")
+            || line.get("status").is_some_and(|status| status == "error")
+    };
+    objects(beginning).filter(|(_, line)| !is_ours(line)).find_map(|(number, line)| Some((number, says(&line)?)))
 }
 
 /// Most of its fields are ours. Unknown fields are legal, but a log with many of them has another format.
@@ -341,9 +364,19 @@ mod tests {
             r#"{"type":"tool_result","call_id":"c","status":"error","error":{"kind":"timeout"}}"#,
             r#"{"tool":"search.web","args":{"q":"x"},"status":"ok"}"#,
             "\n{\"tool\":\"a\"}",
+            r#"{"tool":"pay","args":{},"run_id":"r","call_id":"c","status":"ok","ok":true,"err":null}"#,
+            r#"{"type":"tool_call","tool":"pay","args":{},"run_id":"r","success":false}"#,
         ] {
             assert!(is_own_format(line.as_bytes()), "{line}");
         }
+    }
+
+    #[test]
+    fn a_row_that_says_in_another_field_that_it_failed_is_not_ours() {
+        let rows = "{\"tool\":\"pay\",\"args\":{},\"status\":\"ok\"}\n{\"tool\":\"pay\",\"args\":{},\"status\":\"ok\",\"ok\":false}\n";
+        assert!(!is_own_format(rows.as_bytes()));
+        assert_eq!(foreign_flag(rows.as_bytes()), Some((2, "ok")));
+        assert_eq!(foreign_flag(br#"{"event":"end","ok":false}"#), None);
     }
 
     #[test]

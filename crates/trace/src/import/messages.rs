@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::run::{ImportOutput, RunWriter, SourceCall, SourceResult};
-use crate::failure::{Assessment, ToolResult, assess};
+use crate::failure::{Assessment, ToolResult, assess, names_no_error};
 use crate::histories::{Compared, History};
 use crate::imported::ImportWarning;
 use crate::iso;
@@ -227,12 +227,12 @@ impl Walk<'_> {
         let waiting = id.as_deref().and_then(|id| run.tool_waiting_for(id));
         let content = message.get("content").map_or(Cow::Borrowed(""), json::content_text);
         let flag = Flag::of(message);
-        if flag.is_unknown {
+        if flag.is_unknown && self.output.overrides.is_none() {
             self.output.loss.warn(ImportWarning::UnknownFlag, place);
         }
         let result = ToolResult {
             flag: flag.failed,
-            denies_words: message.get("error").is_some(), // tau2-bench, whose tools raise each failure
+            denies_words: message.get("error").is_some_and(|error| error.get() == "false"), // tau2-bench, whose tools raise each failure
             message: flag.error.as_deref(),
             body: Some(&content),
             tool: named.as_deref().or(waiting),
@@ -282,17 +282,20 @@ impl<'a> Flag<'a> {
         if status.is_some_and(|status| FAILED_STATUS.iter().any(|failed| status.eq_ignore_ascii_case(failed))) {
             return flag(Some(true), None);
         }
-        let given =
-            |name: &'static str| Some((name, message.get(name).filter(|raw| !["null", "\"\""].contains(&raw.get()))?));
-        let Some((name, raw)) = ["error", "is_error", "isError"].into_iter().find_map(given) else {
-            return flag(None, None);
+        let is = |raw: RawValue<'_>, words: [&str; 2]| {
+            words.iter().any(|word| raw.get().trim_matches('"').eq_ignore_ascii_case(word))
         };
-        let is = |words: [&str; 2]| words.iter().any(|word| raw.get().trim_matches('"').eq_ignore_ascii_case(word));
-        match name {
-            _ if is(["true", "1"]) => flag(Some(true), None),
-            _ if is(["false", "0"]) => flag(Some(false), None),
-            "error" => flag(Some(true), Some(json::content_text(raw))),
-            _ => Flag { is_unknown: true, ..flag(None, None) },
-        }
+        let given = ["error", "is_error", "isError"].into_iter().filter_map(|name| Some((name, message.get(name)?)));
+        let of_one = |(name, raw): (&str, RawValue<'a>)| match name {
+            _ if is(raw, ["true", "1"]) => Some(flag(Some(true), None)),
+            _ if is(raw, ["false", "0"]) => Some(flag(Some(false), None)),
+            _ if names_no_error(raw) => None,
+            "error" => Some(flag(Some(true), Some(json::content_text(raw)))),
+            _ => Some(Flag { is_unknown: true, ..flag(None, None) }),
+        };
+        // A flag of failure counts most.
+        let all: Vec<Flag<'a>> = given.filter_map(of_one).collect();
+        let most = all.into_iter().max_by_key(|flag| (flag.failed == Some(true), flag.failed == Some(false)));
+        most.unwrap_or_else(|| flag(None, None))
     }
 }

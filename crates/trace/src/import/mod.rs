@@ -15,5 +15,8 @@ mod yaml_text;
 
 pub(crate) use cassette::{begins_yaml, is_cassette};
 pub(crate) use chat_lines::ChatLines;
-pub use format::{FormatOptions, SourceFormat, detect, import, import_with, is_own_format, looks_like_a_trace};
+pub use format::{
+    FormatOptions, SourceFormat, detect, foreign_flag, import, import_with, is_own_format, looks_like_a_trace,
+    without_own_lines,
+};
 pub(crate) use openai::{is_chat_with_calls, is_other_chat};

@@ -62,10 +62,13 @@ fn a_flag_is_read_however_it_is_written_and_one_that_says_neither_is_warned_of()
     for flag in [r#""is_error":1"#, r#""is_error":"True""#, r#""isError":true"#, r#""status":"ERROR""#] {
         assert_eq!(result(flag), (true, "x".into(), 0), "{flag}");
     }
-    for flag in [r#""is_error":0"#, r#""error":"""#, r#""error":null"#, r#""status":"success""#] {
+    let none = [r#""error":{}"#, r#""error":"None""#, r#""error":"No error""#, r#""error":" ""#];
+    for flag in [r#""is_error":0"#, r#""error":"""#, r#""error":null"#, r#""status":"success""#].into_iter().chain(none)
+    {
         assert_eq!(result(flag), (false, String::new(), 0), "{flag}");
     }
     assert_eq!(result(r#""error":"no route""#), (true, "no route".into(), 0));
+    assert_eq!(result(r#""error":false,"is_error":true"#), (true, "x".into(), 0));
     assert_eq!(result(r#""is_error":"perhaps""#), (false, String::new(), 1));
 }
 

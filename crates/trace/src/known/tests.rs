@@ -312,3 +312,25 @@ fn the_shell_and_the_patches_of_the_responses_api_are_calls() {
     assert_eq!(said(&found), ["s1 error timeout", "s2 ok", "s3 error tool_error", "p1 error 404_not_found", "l1 ok"]);
     assert_eq!((found.loss.calls, found.loss.count(ImportWarning::ResultWithoutCall)), (6, 0));
 }
+
+#[test]
+fn a_flag_of_a_mapped_format_is_read_however_it_is_written() {
+    let flagged = |flag: &str| {
+        let asked = r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"pay","input":{}}]}"#;
+        let told = format!(r#"{{"type":"tool_result","tool_use_id":"a","content":"x","is_error":{flag}}}"#);
+        let found = read(&format!(r#"{{"messages":[{asked},{{"role":"user","content":[{told}]}}]}}"#));
+        (said(&found).concat(), found.loss.count(ImportWarning::UnknownFlag))
+    };
+    for flag in ["true", "1", r#""True""#, r#""TRUE""#] {
+        assert_eq!(flagged(flag), ("a error tool_error".into(), 0), "{flag}");
+    }
+    assert_eq!(flagged("false"), ("a ok".into(), 0));
+    assert_eq!(flagged(r#""maybe""#), ("a ok".into(), 1));
+}
+
+#[test]
+fn the_status_in_the_answer_of_a_tool_is_no_flag() {
+    let run = r#"{"id":"a","trace_id":"t","run_type":"tool","name":"pay","inputs":{},"start_time":"2026-01-01T00:00:00Z","end_time":"2026-01-01T00:00:01Z","outputs":{"output":{"status":"shipped"}}}"#;
+    let found = read(run);
+    assert_eq!((said(&found).concat(), found.loss.count(ImportWarning::UnknownFlag)), ("a ok".into(), 0));
+}

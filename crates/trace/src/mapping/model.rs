@@ -286,9 +286,10 @@ impl Mapping {
         keyed(all)
     }
 
-    /// The paths at which the source says of a result that it succeeded.
-    pub(super) fn paths_of_success(&self) -> impl Iterator<Item = &Path> {
-        self.not_suspected.iter().flat_map(RowCondition::paths)
+    /// The paths of the flags by which the source says of a result that it succeeded: what else a condition tests is none.
+    pub(super) fn flags(&self) -> impl Iterator<Item = &Path> {
+        let alone = self.not_suspected.iter().filter(|condition| condition.paths().count() == 1);
+        alone.flat_map(RowCondition::paths)
     }
 
     /// The paths inside a row that a row must have to be a call.

@@ -55,8 +55,8 @@ impl Applier {
         let attempt = self.whole(map.attempt.as_ref(), row, place);
         let parts = self.parts(map, row);
         let flag = self.flag(row, &parts);
-        let is_format = mapping.title.is_some();
-        if is_format && flag.is_none() && mapping.paths_of_success().any(|path| row.find(path).is_some()) {
+        let is_undecided = flag.is_none() && mapping.title.is_some() && mapping.overrides.is_none();
+        if is_undecided && mapping.flags().any(|path| row.find(path).is_some()) {
             self.loss.warn(ImportWarning::UnknownFlag, place);
         }
         let assessment = self.assessment(map, placed, (flag, &parts), tool.as_deref(), at);
