@@ -8,7 +8,7 @@ use super::files::{STDIN_NAME, encoding};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::merge_conflict;
 use playproof_formats::shell::Command;
-use playproof_trace::import::looks_like_a_trace;
+use playproof_trace::import::{foreign_flag, is_own_format, looks_like_a_trace, without_own_lines};
 use playproof_trace::known;
 
 /// The kinds of files that a command line names.
@@ -168,6 +168,36 @@ pub fn refuse_archive(path: &str, start: &[u8]) -> Result<(), Failure> {
             .help("unpack it, and name the files in it")
             .next(Command::new("tar -tf").path(if path == STDIN_NAME { "FILE.tar" } else { path }))),
     }
+}
+
+/// Refuses what would be read as a trace of our own, and has lines of another format.
+///
+/// # Errors
+/// It has such lines among the first.
+pub fn refuse_foreign(name: &str, start: &[u8]) -> Result<(), Failure> {
+    let other = known::foreign(&without_own_lines(start)).into_iter().next();
+    if let Some(other) = other.filter(|_| is_own_format(start)) {
+        let said = format!("some of its lines are those of a trace, and others look like `{}`", other.name);
+        let help = "put each format into a file of its own, and name both files";
+        return Err(Failure::source(name, "several_formats", said).help(help).next("playproof formats"));
+    }
+    let said = match foreign_flag(start) {
+        Some((line, field)) => {
+            format!("line {line} says in `{field}` that its call failed; a trace has `status` for that")
+        }
+        None if is_of_untyped_rows(start) => {
+            "its lines have a `tool`, as those of a trace, and fields that a trace does not have".to_owned()
+        }
+        None => return Ok(()),
+    };
+    let help = "a mapping says how they become calls and results; `type: tool_call` marks the lines of a trace";
+    Err(Failure::source(name, "foreign_rows", said).help(help).next(drafting(name)))
+}
+
+/// Whether the first line could be one of a trace, but neither its `type` nor most fields of the first lines say so.
+fn is_of_untyped_rows(start: &[u8]) -> bool {
+    let first = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    looks_like_a_trace(start) && !is_own_format(start) && memchr::memmem::find(first, b"\"type\"").is_none()
 }
 
 /// Rejects one JSON document over many lines.

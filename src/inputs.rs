@@ -11,7 +11,7 @@ use super::skipped::refuse_mostly_skipped;
 use playproof_formats::shell::Command;
 use playproof_trace::bad_line::FOREIGN_LINE;
 use playproof_trace::decompress::decode;
-use playproof_trace::import::{foreign_flag, is_own_format, looks_like_a_trace, without_own_lines};
+use playproof_trace::import::is_own_format;
 use playproof_trace::imported::Imported;
 use playproof_trace::input::{ReadError, TraceInput};
 use playproof_trace::known;
@@ -161,7 +161,7 @@ pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Resul
         return Ok(input);
     }
     if how.is_none() {
-        refuse_foreign(&name, &start)?;
+        input_kind::refuse_foreign(&name, &start)?;
     }
     let whole = Cursor::new(start.clone()).chain(rest);
     match how {
@@ -204,7 +204,7 @@ pub fn foreign(
         return Err(empty(&name).next("playproof help import"));
     }
     if how.is_none() {
-        refuse_foreign(&name, &start)?;
+        input_kind::refuse_foreign(&name, &start)?;
     }
     match how {
         None => Ok(None),
@@ -287,36 +287,6 @@ fn of_other_format(named: &KnownFormat, start: &[u8], failure: Failure) -> Failu
         [] if is_own_format(start) => failure.help("the file is a trace of our own: leave out `--as`"),
         _ => failure,
     }
-}
-
-/// Refuses what would be read as a trace of our own, and has lines of another format.
-///
-/// # Errors
-/// It has such lines among the first.
-fn refuse_foreign(name: &str, start: &[u8]) -> Result<(), Failure> {
-    let other = known::foreign(&without_own_lines(start)).into_iter().next();
-    if let Some(other) = other.filter(|_| is_own_format(start)) {
-        let said = format!("some of its lines are those of a trace, and others look like `{}`", other.name);
-        let help = "put each format into a file of its own, and name both files";
-        return Err(Failure::source(name, "several_formats", said).help(help).next("playproof formats"));
-    }
-    let said = match foreign_flag(start) {
-        Some((line, field)) => {
-            format!("line {line} says in `{field}` that its call failed; a trace has `status` for that")
-        }
-        None if is_of_untyped_rows(start) => {
-            "its lines have a `tool`, as those of a trace, and fields that a trace does not have".to_owned()
-        }
-        None => return Ok(()),
-    };
-    let help = "a mapping says how they become calls and results; `type: tool_call` marks the lines of a trace";
-    Err(Failure::source(name, "foreign_rows", said).help(help).next(input_kind::drafting(name)))
-}
-
-/// Whether the first line could be one of a trace, but neither its `type` nor most fields of the first lines say so.
-fn is_of_untyped_rows(start: &[u8]) -> bool {
-    let first = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    looks_like_a_trace(start) && !is_own_format(start) && memchr::memmem::find(first, b"\"type\"").is_none()
 }
 
 /// The formats that fit an input which begins with `start`, beside the one that `--as` names: nothing of them is read.

@@ -80,7 +80,7 @@ fn import_and_replay_refuse_a_row_that_is_too_deep_at_its_place_in_the_log_or_sk
         assert_eq!((run.code, run.err.contains("gw.log:4:1")), (2, true), "{}", run.err);
         assert!(!run.err.contains("tool_call"), "{}", run.err);
         let skipped = place.run(&[command, "gw.log", "--map", "m.yaml", "--skip-invalid"]);
-        let said = "1 row that is too large for a trace, left out (first at line 4)";
+        let said = "1 row too large for a trace, left out (first at line 4)";
         assert!(skipped.code == 0 && (skipped.out + &skipped.err).contains(said), "{command}");
     }
 }

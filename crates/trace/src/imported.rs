@@ -308,9 +308,7 @@ impl ImportWarning {
             ImportWarning::UnknownRole => {
                 ("message with an unknown role, left out", "messages with an unknown role, left out")
             }
-            ImportWarning::NotReadable => {
-                ("value that is no message, call or run, left out", "values that are no message, call or run, left out")
-            }
+            ImportWarning::NotReadable => ("value of an unknown form, left out", "values of an unknown form, left out"),
             ImportWarning::UnreadableTime => {
                 ("time that could not be read, left out", "times that could not be read, left out")
             }
@@ -360,7 +358,7 @@ impl ImportWarning {
                 "results whose flags have values that their format does not know: their content tells (`--map` can decide)",
             ),
             ImportWarning::BeyondLimits => {
-                ("row that is too large for a trace, left out", "rows that are too large for a trace, left out")
+                ("row too large for a trace, left out", "rows too large for a trace, left out")
             }
         }
     }

@@ -540,6 +540,16 @@ mod tests {
             ("find_shelf", "Please provide the name of a shelf"),
             ("delete_shelves", "More than 40 old rows matched"),
             ("delete_shelf", "Moves in the dark are not supported in this mode"),
+            ("tidy", "Nothing to tidy in \"!!!\": no shelves."),
+            ("generate_test", "Test generation failed: the shelf has no row"),
+        ] {
+            assert!(says(text, Some(tool)), "{tool}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_a_tool_that_makes_something_did_not_make_is_a_failure() {
+        for (tool, text) in [
             ("create_shelf", "'steep' is not one of ['low', 'high']"),
             ("move_shelf", "Temporarily unavailable"),
             ("move_shelf", "The system is under maintenance until 10:00"),
@@ -554,8 +564,6 @@ mod tests {
             ("send_shelf", "0 parcels sent"),
             ("send_shelf", "Awaiting confirmation from the user before sending."),
             ("send_shelf", "Please confirm: send 4 shelves? (yes/no)"),
-            ("tidy", "Nothing to tidy in \"!!!\": no shelves."),
-            ("generate_test", "Test generation failed: the shelf has no row"),
         ] {
             assert!(says(text, Some(tool)), "{tool}: {text}");
         }

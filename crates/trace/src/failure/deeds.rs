@@ -70,7 +70,7 @@ pub(super) fn tells_a_deed_later(text: &str, tool: Option<&str>) -> bool {
 
 /// Whether the name of a field tells of something done: `rowsAffected`, `processed_count`, `steps_completed`.
 pub(super) fn is_of_a_deed(field: &str) -> bool {
-    const NO_COUNTS: &str = "at left limit remaining";
+    const NO_COUNTS: &str = "at left limit put remaining set";
     let words = words(field);
     let is_done = |word: &String| is_deed(word) || is_one_of("progress success", word);
     words.iter().any(is_done) && !words.iter().any(|word| is_no_deed(word) || is_one_of(NO_COUNTS, word))
@@ -84,9 +84,9 @@ pub(super) fn is_known_deed(word: &str) -> bool {
 /// Whether a text begins with the word for what was done, and what it is of: `Confirmed. It cannot be cancelled.`
 pub(super) fn begins_with_a_deed(text: &str) -> bool {
     static DEED: LazyPattern = LazyLock::new(|| {
-        patterns::one(&format!(
-            r"(?i)^({DEEDS}|accepted|confirmed|logged|noted)( #?[1-9]\d*)?( (for|to|in|at|as) [^\n:.,]{{1,40}})?[:.,] (?P<rest>[^\n]*)"
-        ))
+        patterns::one(
+            r"(?i)^(accepted|added|booked|confirmed|logged|noted|posted|saved|scheduled|sent|created #?[1-9]\d*)( (for|to|in|at|as) [^\n:.,]{1,40})?[:.,] (?P<rest>[^\n]*)",
+        )
     });
     static FAILS: LazyPattern = LazyLock::new(|| {
         patterns::one(
@@ -101,9 +101,9 @@ pub(super) fn begins_with_a_deed(text: &str) -> bool {
 /// Whether a clause says that the tool did something, or did what its name says.
 pub(super) fn is_done(clause: &str, tool: Option<&str>) -> bool {
     static DONE: LazyPattern = LazyLock::new(|| {
-        patterns::one(&format!(
-            r"(?i)^(ok|done|success\w*|note|info|skipped|no change\w*|up to date) ?[:,—-]|^({DEEDS}|found) ?[:,—-]|^(added|created|deleted|fetched|found|listed|loaded|moved|ran|read|removed|saved|sent|set|showing|started|updated|wrote) \S|\b(success\w*|up to date|skipp\w+|unchanged)\b"
-        ))
+        patterns::one(
+            r"(?i)^(ok|done|success\w*|found|note|info|skipped|no change\w*|up to date) ?[:,—-]|^\w+ed, |^(added|created|deleted|fetched|found|listed|loaded|moved|ran|read|removed|saved|sent|set|showing|started|updated|wrote) \S|\b(success\w*|up to date|skipp\w+|unchanged)\b",
+        )
     });
     let is_denied = clause.starts_with("No ")
         || [" not ", "n't ", "Not ", " no ", "othing "].iter().any(|word| clause.contains(word));
@@ -159,7 +159,10 @@ fn first_word(tool: &str) -> Option<String> {
 /// Whether a field is named after the deed of a tool. Other flags are of the thing that was made: `pinned`, `read`.
 pub(super) fn names_deed_of(field: &str, tool: &str) -> bool {
     let deed = words(field).pop().unwrap_or_default();
-    deed.ends_with("ed") && does(Some(tool), &deed)
+    // `send_activation` activates nothing yet.
+    let is_thing = |word: &str| ["tion", "ment"].iter().any(|end| word.ends_with(end));
+    let deeds: Vec<String> = words(tool).into_iter().filter(|word| !is_thing(word)).collect();
+    deed.ends_with("ed") && does(Some(&deeds.join("_")), &deed)
 }
 
 /// Whether a word is the deed that the name of the tool says, also of one that does it again.
@@ -183,19 +186,28 @@ pub(super) fn shares_stem(word: &str, deed: &str) -> bool {
 pub fn tells_of_something_done(message: &str) -> bool {
     static DONE: LazyPattern = LazyLock::new(|| {
         patterns::one(&format!(
-            r"\b(was|were|been|already|successfully) (already )?({DEEDS}|written)\b|\bis ({DEEDS})\b|\b[a-z]+[_-]\w*\d\w* ({DEEDS})\b|: ({DEEDS}|done)\b|\b(while|when|after) (mailing|emailing|notifying|polling|submitting|logging)\b|\bafter submit|\balready (been )?(in progress|running|started)\b|\b({DEEDS}),? but\b|\b[1-9]\d* ({DEEDS}|written)\b|\b(line|row|item|task|step|record|chunk|migration|part)s? \d+ ?(-|–|to|through) ?\d+ (were |was )?[a-z]+ed\b|\b(after|until) (item|row|record|line|step|message|file|object|user|batch) #?\d+\b|\bdisk quota exceeded\b|\b(mid-?stream|midway|half-?way|part-?way)\b|\b({DEEDS}) \d+ |\b\d+ ?/ ?\d+ (done|{DEEDS})\b|\b(batch|file|item|message|record|row|step) \d+ ?(/|of) ?\d+\b|\bwent through\b|\bthe tool ran\b|\b(after|while|during) (the )?(\w+ )?(was |is |partial )?(being )?(captur|commit|execution|payout|process|submission|transfer|charge)\w*|\b(before the (response|answer|reply)|while waiting for|reading back)\b|\bat \d{{1,3}} ?%|\b(charge|payment|refund|transfer) (captured|completed|made|succeeded)\b|^(rollback|clean-?up|post-processing)\b|\b(response|output) blocked by\b|\b(second|third|fourth) of (two|three|four|\d+)\b|\bstep \d+ of \d+\b"
+            r"\b(was|were|been|already|successfully) (already )?({DEEDS}|written)\b|\bis (applied|booked|charged|completed|created|issued|made|paid|placed|posted|refunded|saved|sent|submitted)\b|\b[a-z]+[_-]\w*\d\w* ({DEEDS})\b|: ({DEEDS}|done)\b|\b(while|when|after) (mailing|emailing|notifying|polling|submitting|logging)\b|\bafter submit|\balready (been )?(in progress|running|started)\b|\b({DEEDS}),? but\b|\b[1-9]\d* ({DEEDS}|written)\b|\b(line|row|item|task|step|record|chunk|migration|part)s? \d+ ?(-|–|to|through) ?\d+ (were |was )?[a-z]+ed\b|\b(after|until) (item|row|record|line|step|message|file|object|user|batch) #?\d+\b|\bdisk quota exceeded\b|\b(mid-?stream|midway|half-?way|part-?way)\b|\b({DEEDS}) \d+ |\b\d+ ?/ ?\d+ (done|{DEEDS})\b|\b(batch|file|item|message|record|row|step) \d+ ?(/|of) ?\d+\b|\bwent through\b|\bthe tool ran\b|\b(after|while|during) (the )?(\w+ )?(was |is |partial )?(being )?(captur|commit|execution|payout|process|submission|transfer|charge)\w*|\b(before the (response|answer|reply)|while waiting for|reading back)\b|\bat \d{{1,3}} ?%|\b(charge|payment|refund|transfer) (captured|completed|made|succeeded)\b|^(rollback|clean-?up|post-processing)\b|\b(response|output) blocked by\b|\b(second|third|fourth) of (two|three|four|\d+)\b|\bstep \d+ of \d+\b"
         ))
     });
     let message = cut(message, 960).to_lowercase();
     // `Nothing was sent except the first` tells of a deed.
     let has_rest = [" except", " but ", " besides", " beyond", " other than", " apart from", " until ", " after "];
+    // A conflict says that the key was already processed (ADR 0037).
     let denied: &[&str] = match has_rest.iter().any(|word| message.contains(word)) {
-        true => &["requests have been", "requests were"],
-        false => &["requests have been", "requests were", "nothing has been", "nothing was"],
+        true => &["requests have been", "requests were", "already processed", "already been processed"],
+        false => &[
+            "requests have been",
+            "requests were",
+            "already processed",
+            "already been processed",
+            "nothing has been",
+            "nothing was",
+        ],
     };
     let message = denied.iter().fold(message, |message, words| message.replace(words, ""));
     patterns::matches(&DONE, &message) || counts_a_part(&message)
 }
+
 /// Whether a message counts a part of a whole, as `quota exceeded at 12 of 40 messages` does. A used limit is none.
 fn counts_a_part(message: &str) -> bool {
     static PART: LazyPattern = LazyLock::new(|| {

@@ -5,8 +5,24 @@ use super::nothing::is_empty;
 use crate::json;
 use crate::raw_value::RawValue;
 
-/// Names of fields that tell of something done by any value, beside those of deeds: a flag, a text or a list, too.
-const DONE_BY_ANY_VALUE: [&str; 2] = ["success_count", "successful"];
+/// Names of fields that tell of something done by any value: a flag, a text or a list, too. Others may hold a date or a word
+/// that denies it: `changed: 2026-01-01`, `paid: "no"`.
+const DONE_BY_ANY_VALUE: [&str; 14] = [
+    "completed",
+    "created",
+    "deleted",
+    "imported",
+    "inserted",
+    "processed",
+    "removed",
+    "saved",
+    "sent",
+    "succeeded",
+    "success_count",
+    "successful",
+    "updated",
+    "uploaded",
+];
 
 /// The states of a thing that was done or is being done, beside those of deeds.
 const STATES: [&str; 4] = ["accepted", "active", "confirmed", "done"];
@@ -40,8 +56,7 @@ fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
                     .is_some_and(|body| json::parse(&body).is_ok_and(|body| object_tells(body, depth - 1))),
                 _ => false,
             };
-            is_known_deed(name)
-                || DONE_BY_ANY_VALUE.contains(&name)
+            DONE_BY_ANY_VALUE.contains(&name)
                 || is_done_flag
                 || is_done_state()
                 || inner()
@@ -118,6 +133,8 @@ mod tests {
             r#"{"error":"forbidden","processed":0}"#,
             r#"{"error":{"code":403,"retryable":true,"message":"no"},"charged":false}"#,
             r#"{"error":{"id":"e1"}}"#,
+            r#"{"error":"forbidden","changed":"2026-01-01","paid":"no","made":"Ford"}"#,
+            r#"{"error":"forbidden","data_set":3,"set":3}"#,
             "forbidden",
             "[1]",
         ] {

@@ -202,6 +202,8 @@ mod tests {
             ("get_share", r#"{"shared":false}"#),
             ("revoke_key", r#"{"revoked":false}"#),
             ("toggle_mute", r#"{"muted":false,"note":"as wanted"}"#),
+            ("send_activation_link", r#"{"activated":false,"message":"sent to Ann"}"#),
+            ("create_subscription", r#"{"subscribed":false,"message":"Confirm by mail"}"#),
             ("create_or_update_user", r#"{"created":false,"note":"it was there"}"#),
             ("process_refund", r#"{"processed":false,"status":"processing","message":"wait"}"#),
             ("cancel_plan", r#"{"cancelled":false,"cancel_at":"June","note":"runs on"}"#),
