@@ -26,7 +26,7 @@ pub struct UnmatchedValue {
     pub value: String,
     /// Where rows have other values; none: it is the kind of a failure, which no row needs to have.
     pub path: Option<String>,
-    /// A few values that may be meant, the likeliest first.
+    /// A few values that may be meant, the likeliest first; none if they are redacted.
     pub others: Vec<String>,
     /// The place in the mapping file, as `FILE:LINE:COLUMN`.
     pub place: String,
@@ -53,14 +53,14 @@ impl fmt::Display for UnmatchedValue {
         let others: Vec<_> = others.iter().map(|other| format!("`{other}`")).collect();
         let others = others.join(", ");
         match path {
-            Some(path) => write!(
-                f,
-                "no row has `{value}` at `{path}`, which the mapping names as `{field}` at {place} (rows have {others})"
-            ),
-            None => write!(
-                f,
-                "no known kind is `{value}`, which the mapping names as `{field}` at {place} (did you mean {others}?)"
-            ),
+            Some(path) => write!(f, "no row has `{value}` at `{path}`")?,
+            None => write!(f, "no known kind is `{value}`")?,
+        }
+        write!(f, ", which the mapping names as `{field}` at {place}")?;
+        match path {
+            Some(_) if others.is_empty() => Ok(()),
+            Some(_) => write!(f, " (rows have {others})"),
+            None => write!(f, " (did you mean {others}?)"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::condition::{ResultParts, any};
+use super::condition::{ResultParts, any, text};
 use super::conversation::Conversation;
 use super::documents::{Document, Documents};
 use super::hint::RowSample;
@@ -423,7 +423,7 @@ impl Applier {
         let unit = selector.and_then(|selector| selector.unit).or(self.mapping.time);
         let micros = time::micros(raw.raw(), unit);
         match micros {
-            None => self.unreadable(ImportWarning::UnreadableTime, selector, &json::text(raw.raw()), place),
+            None => self.unreadable(ImportWarning::UnreadableTime, selector, row, place),
             Some(at) if unit.is_none() && time::JANUARY_1970.contains(&at) && self.mapping.title.is_none() => {
                 self.loss.warn(ImportWarning::TimeIn1970, place);
             }
@@ -432,13 +432,21 @@ impl Applier {
         micros
     }
 
-    /// Counts a value that cannot be read; the first is named, redacted.
-    pub(super) fn unreadable(&mut self, warning: ImportWarning, selector: Option<&Selector>, value: &str, place: &str) {
-        match selector.filter(|_| self.loss.count(warning) == 0) {
-            Some(selector) => {
+    /// Counts a value that cannot be read. The first is named with its path, if nothing is redacted.
+    pub(super) fn unreadable(
+        &mut self,
+        warning: ImportWarning,
+        selector: Option<&Selector>,
+        row: &SourceRow<'_>,
+        place: &str,
+    ) {
+        let is_named = self.loss.count(warning) == 0 && self.sample.is_quoted();
+        let paths = selector.filter(|_| is_named).into_iter().flat_map(|selector| &selector.sources);
+        let mut paths = paths.filter_map(ValueSource::path);
+        match paths.find_map(|path| Some((path, row.find(path)?))) {
+            Some((path, found)) => {
                 let place = if place.is_empty() { "the document" } else { place };
-                let value = shorten(&self.sample.shown(value));
-                self.loss.warn(warning, &format!("{place}: `{}` is `{value}`", selector.written()));
+                self.loss.warn(warning, &format!("{place}: `{path}` is `{}`", shorten(&text(found))));
             }
             None => self.loss.warn(warning, place),
         }
@@ -451,19 +459,20 @@ impl Applier {
         place: &str,
     ) -> Option<N> {
         let text = self.scalar(selector, row);
-        self.number(selector, text.as_deref(), place)
+        self.number(selector, text.as_deref(), row, place)
     }
 
     pub(super) fn number<N: TryFrom<u64>>(
         &mut self,
         selector: Option<&Selector>,
         text: Option<&str>,
+        row: &SourceRow<'_>,
         place: &str,
     ) -> Option<N> {
         let text = text.filter(|_| selector.is_some())?;
         let number = time::whole(text);
         if number.is_none() {
-            self.unreadable(ImportWarning::UnreadableNumber, selector, text, place);
+            self.unreadable(ImportWarning::UnreadableNumber, selector, row, place);
         }
         number
     }

@@ -58,7 +58,7 @@ impl RowSample {
 
     /// Takes the document in which the first rows should be.
     pub(super) fn add_document(&mut self, document: &Parsed<'_>) {
-        if self.rows == 0 && self.lists.is_empty() {
+        if self.rows == 0 && self.lists.is_empty() && self.is_quoted() {
             self.enter_lists(document.fields.as_ref(), document.items().unwrap_or_default(), "", DEPTH);
         }
     }
@@ -85,7 +85,7 @@ impl RowSample {
             }
             let path = child(path, name);
             self.paths.insert(path.clone());
-            if depth > 1 {
+            if depth > 1 && !self.redaction.hides(name) {
                 self.enter(value, &path, depth - 1);
             }
         }
@@ -99,9 +99,14 @@ impl RowSample {
         did_you_mean(path, paths()).or_else(deeper).filter(|near| *near != path).map(|near| self.shown(near))
     }
 
-    /// A text, redacted.
-    pub(super) fn shown(&self, text: &str) -> String {
-        self.redaction.text(text).into_owned()
+    /// A path, redacted.
+    fn shown(&self, path: &str) -> String {
+        self.redaction.text(path).into_owned()
+    }
+
+    /// Whether reports quote values of the rows.
+    pub(super) fn is_quoted(&self) -> bool {
+        self.redaction.is_empty()
     }
 
     /// The selectors that no row has; those of results only if a row is a result, and not where `records` finds no rows.
@@ -207,7 +212,7 @@ impl RowSample {
                 field: test.key.clone(),
                 value: value.to_owned(),
                 path: Some(test.path.to_string()),
-                others: others.into_iter().map(|other| self.shown(other)).collect(),
+                others: others.into_iter().filter(|_| self.is_quoted()).map(str::to_owned).collect(),
                 place: mapping.place(&test.span),
             })
         };

@@ -12,7 +12,6 @@ use super::time;
 use super::values::{content, kind_of, scalar_in, scalar_of};
 use crate::failure::{Assessment, ToolResult};
 use crate::imported::{ImportWarning, Missing};
-use crate::json;
 use crate::source_value::SourceValue;
 use crate::trace_writer::{At, OutputResult, OutputStatus};
 use crate::wire;
@@ -199,7 +198,7 @@ impl Applier {
         let found = ToolResult {
             flag,
             denies_words: any(&mapping.not_failed, row, parts),
-            status: self.number(map.status.as_ref(), parts.status.as_deref(), placed.place),
+            status: self.number(map.status.as_ref(), parts.status.as_deref(), row, placed.place),
             code: parts.code.as_deref(),
             kind: kind.as_deref(),
             message: parts.error.as_deref(),
@@ -253,8 +252,7 @@ impl Applier {
         if let Some(raw) = self.find(map.latency.as_ref(), row) {
             let unit = map.latency.as_ref().and_then(|latency| latency.unit).unwrap_or(TimeUnit::Millis);
             let Some(latency) = time::span(raw.raw(), unit) else {
-                let value = json::text(raw.raw());
-                self.unreadable(ImportWarning::UnreadableNumber, map.latency.as_ref(), &value, place);
+                self.unreadable(ImportWarning::UnreadableNumber, map.latency.as_ref(), row, place);
                 return (started, at);
             };
             started = started.or_else(|| call_at.and_then(|call_at| self.time(Some(call_at), row, place)));
@@ -270,8 +268,7 @@ impl Applier {
             parts.into_iter().find_map(|(part, unit)| Some((part, unit, self.find(part.as_ref(), row)?)))?;
         let micros = time::span(found.raw(), unit);
         if micros.is_none() {
-            let value = json::text(found.raw());
-            self.unreadable(ImportWarning::UnreadableNumber, selector.as_ref(), &value, place);
+            self.unreadable(ImportWarning::UnreadableNumber, selector.as_ref(), row, place);
         }
         micros.map(|micros| micros / 1_000)
     }

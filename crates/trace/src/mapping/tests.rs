@@ -976,3 +976,37 @@ fn the_first_value_that_cannot_be_read_is_named_with_its_path() {
     assert_eq!(first(ImportWarning::UnreadableTime), Some((3, "line 1: `ts` is `noon`")));
     assert_eq!(first(ImportWarning::UnreadableNumber), Some((2, "line 1: `st` is `bad`")));
 }
+
+#[test]
+fn no_value_is_quoted_where_anything_is_redacted() {
+    let map =
+        "format: mapping/1\ncall: { tool: t }\nresult: { latency: took, body: t }\nfailed: { user: hannahsmith }\n";
+    let rows = br#"{"t":"a","took":"s3cr3t-value","user":"hannahsmyth"}"#;
+    let said =
+        |rules: RedactionRules| apply(&mapping(map), rows, "log", &rules).expect("read").loss.remarks().join("; ");
+    let open = said(RedactionRules::default());
+    assert!(open.contains("s3cr3t-value") && open.contains("hannahsmyth"), "{open}");
+    for rules in [RedactionRules::new(&["user", "took"], &[]), RedactionRules::new(&[], &["other"])] {
+        let said = said(rules.expect("rules"));
+        assert!(!said.contains("s3cr3t-value") && !said.contains("hannahsmyth"), "{said}");
+        assert!(
+            said.contains("2 numbers that could not be read, left out;") && said.contains("no row has `hannahsmith`"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn the_paths_below_a_redacted_key_are_not_named() {
+    let wrong = mapping("format: mapping/1\ncall: { tool: secret.hanah }\n");
+    let rules = RedactionRules::new(&["secret"], &[]).expect("rules");
+    let report = apply(&wrong, br#"{"secret":{"hannah":1}}"#, "log", &rules).expect_err("no calls");
+    assert_eq!(report.diagnostics[0].help.as_deref(), Some("the first rows have `secret`"));
+}
+
+#[test]
+fn of_several_paths_that_is_named_whose_value_cannot_be_read() {
+    let map = "format: mapping/1\ncall: { tool: t }\nresult: { status: [status, http], body: t }\nfailed: text\n";
+    let loss = applied(map, r#"{"t":"a","http":"ko"}"#).0.loss;
+    assert_eq!(loss.warnings[&ImportWarning::UnreadableNumber].first, "the document: `http` is `ko`");
+}
