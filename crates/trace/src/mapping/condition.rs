@@ -30,8 +30,8 @@ pub(super) enum TestedValue {
     /// The value at a path of the row.
     Path(Path),
     /// A part of the result.
-    ResultParts(ResultPart),
-    /// The value at a path of the row; where a row has none, a part of the result.
+    Part(ResultPart),
+    /// The value at a path of the row; where a row has none, a part of the result. No test of it is about absence.
     PathElsePart(Path, ResultPart),
 }
 
@@ -130,7 +130,7 @@ pub(super) fn any(conditions: &[RowCondition], row: &SourceRow<'_>, picked: &Res
 impl FieldTest {
     /// Whether it tests the status or the code of a result.
     pub(super) fn is_of_code(&self) -> bool {
-        matches!(self.subject, TestedValue::ResultParts(ResultPart::Status | ResultPart::Code))
+        matches!(self.subject, TestedValue::Part(ResultPart::Status | ResultPart::Code))
     }
 }
 
@@ -138,7 +138,7 @@ impl TestedValue {
     fn value<'a>(&self, row: &SourceRow<'a>, picked: &'a ResultParts<'_>) -> Option<Cow<'a, str>> {
         match self {
             TestedValue::Path(path) => row.find(path).map(text),
-            TestedValue::ResultParts(part) => picked.part(*part).map(Cow::Borrowed),
+            TestedValue::Part(part) => picked.part(*part).map(Cow::Borrowed),
             TestedValue::PathElsePart(path, part) => {
                 row.find(path).map(text).or_else(|| picked.part(*part).map(Cow::Borrowed))
             }
@@ -149,7 +149,7 @@ impl TestedValue {
     pub(super) fn named(&self) -> Option<String> {
         match self {
             TestedValue::Path(path) | TestedValue::PathElsePart(path, _) => Some(path.to_string()),
-            TestedValue::ResultParts(_) => None,
+            TestedValue::Part(_) => None,
         }
     }
 
@@ -157,7 +157,7 @@ impl TestedValue {
     pub(super) fn path(&self) -> Option<&Path> {
         match self {
             TestedValue::Path(path) => Some(path),
-            TestedValue::ResultParts(_) | TestedValue::PathElsePart(..) => None,
+            TestedValue::Part(_) | TestedValue::PathElsePart(..) => None,
         }
     }
 }
@@ -168,6 +168,15 @@ pub(super) fn text(found: SourceValue<'_>) -> Cow<'_, str> {
 }
 
 impl ValueTest {
+    /// Whether it tells what a value must be, and nothing of a missing one.
+    pub(super) fn needs_value(&self) -> bool {
+        match self {
+            ValueTest::Is(literals) => !literals.contains(&Literal::Null),
+            ValueTest::IsNot(_) | ValueTest::Absent(_) => false,
+            ValueTest::Text { .. } | ValueTest::Matches(_) => true,
+        }
+    }
+
     fn holds(&self, value: Option<&str>) -> bool {
         match self {
             ValueTest::Absent(absent) => value.is_none() == *absent,

@@ -1,4 +1,4 @@
-//! From the conditions of a mapping file to valid ones, or to errors with their places. Knows no calls and results.
+//! From the conditions of a mapping file to valid ones, or to errors with their places. Reads no rows.
 
 use regex::RegexBuilder;
 
@@ -20,19 +20,23 @@ pub(super) enum PartNames<'p> {
     /// These parts of the result.
     Parts(&'p [(&'static str, ResultPart)]),
     /// Fields of the row where it has them, else these parts of the result: flags of that name are older than this rule.
+    /// Tests on absence are about the fields alone: a success has no `message`, and its content is no reason to fail.
     FieldsElseParts(&'p [(&'static str, ResultPart)]),
 }
 
 impl PartNames<'_> {
-    fn subject(self, path: Path) -> TestedValue {
+    fn subject(self, path: Path, tests: &[ValueTest]) -> TestedValue {
         let (PartNames::Parts(parts) | PartNames::FieldsElseParts(parts)) = self else {
             return TestedValue::Path(path);
         };
         let part = path.as_name().and_then(|name| parts.iter().find(|(known, _)| *known == name));
         match (part, self) {
             (None, _) => TestedValue::Path(path),
-            (Some((_, part)), PartNames::FieldsElseParts(_)) => TestedValue::PathElsePart(path, *part),
-            (Some((_, part)), _) => TestedValue::ResultParts(*part),
+            (Some((_, part)), PartNames::FieldsElseParts(_)) => match tests.iter().all(ValueTest::needs_value) {
+                true => TestedValue::PathElsePart(path, *part),
+                false => TestedValue::Path(path),
+            },
+            (Some((_, part)), _) => TestedValue::Part(*part),
         }
     }
 }
@@ -89,8 +93,8 @@ fn condition(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<RowCondition> {
         });
         let path = subject.map_err(|why| value.report(bad_path(key.text, &why).at(key.span.clone(), "not a path")));
         let tests = if lacks_value(&key, value) { None } else { tests(value) };
-        let path = path.ok()?;
-        Some(FieldTest { subject: names.subject(path), tests: tests?, span: key.span })
+        let (path, tests) = (path.ok()?, tests?);
+        Some(FieldTest { subject: names.subject(path, &tests), tests, span: key.span })
     });
     collect(read).map(RowCondition)
 }

@@ -1010,3 +1010,19 @@ fn of_several_paths_that_is_named_whose_value_cannot_be_read() {
     let loss = applied(map, r#"{"t":"a","http":"ko"}"#).0.loss;
     assert_eq!(loss.warnings[&ImportWarning::UnreadableNumber].first, "the document: `http` is `ko`");
 }
+
+#[test]
+fn a_test_on_absence_is_about_the_field_of_the_row_and_no_part_of_the_result() {
+    let failures = |result: &str, conditions: &str, rows: &str| {
+        applied(&format!("format: mapping/1\ncall: {{ tool: t }}\nresult: {result}\n{conditions}\n"), rows)
+            .0
+            .loss
+            .failures
+    };
+    let rows = "{\"t\":\"a\",\"output\":\"fine\"}\n{\"t\":\"a\",\"message\":\"no room\"}";
+    assert_eq!(failures("{ body: output, message: message }", "failed: { message: { absent: false } }", rows), 1);
+    let rows = "{\"t\":\"a\",\"http\":200}\n{\"t\":\"a\",\"status\":\"broken\"}";
+    assert_eq!(failures("{ status: [status, http] }", "failed: { status: { not: [null, ok] } }", rows), 1);
+    let rows = "{\"t\":\"a\",\"output\":\"Error: no room\"}";
+    assert_eq!(failures("{ body: output }", "failed: text\nnot_failed: { message: null }", rows), 0);
+}

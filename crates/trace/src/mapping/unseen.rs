@@ -97,7 +97,7 @@ impl UnseenTest {
         let (path, is_else_part) = match &test.subject {
             TestedValue::Path(path) => (path, false),
             TestedValue::PathElsePart(path, _) => (path, true),
-            TestedValue::ResultParts(_) => return None,
+            TestedValue::Part(_) => return None,
         };
         let wanted = match test.tests.as_slice() {
             [ValueTest::Is(literals)] => words(literals),
