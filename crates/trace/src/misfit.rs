@@ -40,7 +40,7 @@ impl fmt::Display for UnusedField {
             ("records", _) => write!(f, "no rows are at `{path}`")?,
             (_, "result") if *elsewhere => write!(f, "no row that is a result has `{path}`")?,
             (_, "call") if *elsewhere => write!(f, "no row that is a call has `{path}`")?,
-            _ => write!(f, "no row has `{path}`")?,
+            _ => write!(f, "no {} has `{path}`", searched(field))?,
         }
         write!(f, ", which the mapping names as `{field}` at {place}")?;
         near.as_ref().map_or(Ok(()), |near| write!(f, " (did you mean `{near}`?)"))
@@ -53,7 +53,7 @@ impl fmt::Display for UnmatchedValue {
         let others: Vec<_> = others.iter().map(|other| format!("`{other}`")).collect();
         let others = others.join(", ");
         match path {
-            Some(path) => write!(f, "no row has `{value}` at `{path}`")?,
+            Some(path) => write!(f, "no {} has `{value}` at `{path}`", searched(field))?,
             None => write!(f, "no known kind is `{value}`")?,
         }
         write!(f, ", which the mapping names as `{field}` at {place}")?;
@@ -62,5 +62,13 @@ impl fmt::Display for UnmatchedValue {
             Some(_) => write!(f, " (rows have {others})"),
             None => write!(f, " (did you mean {others}?)"),
         }
+    }
+}
+
+/// What is searched for what a key of the mapping names: the conditions on failures see only results.
+fn searched(field: &str) -> &'static str {
+    match field {
+        "failed" | "not_failed" | "not_suspected" | "kinds" | "unfinished" => "result",
+        _ => "row",
     }
 }

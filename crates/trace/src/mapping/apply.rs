@@ -192,7 +192,9 @@ impl Applier {
             let looked_for = results || !has_condition;
             self.loss.unused = self.sample.unused(&self.mapping, &self.hits, &self.no_rows, looked_for);
             let has_failures = self.loss.failures + self.loss.suspected > 0 || !results;
-            self.loss.unused.extend(self.sample.misspelt(&self.mapping, &self.unseen, has_failures));
+            let mut misspelt = self.sample.misspelt(&self.mapping, &self.unseen, has_failures);
+            misspelt.retain(|test| !self.loss.unused.iter().any(|field| field.path == test.path));
+            self.loss.unused.append(&mut misspelt);
             self.loss.unmatched.extend(self.sample.unmatched(&self.mapping, &self.unseen));
         }
         let of_user = self.mapping.title.is_none().then_some(&self.mapping).or(self.mapping.overrides.as_ref());

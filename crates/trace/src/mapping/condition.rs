@@ -177,7 +177,7 @@ impl ValueTest {
         }
     }
 
-    fn holds(&self, value: Option<&str>) -> bool {
+    pub(super) fn holds(&self, value: Option<&str>) -> bool {
         match self {
             ValueTest::Absent(absent) => value.is_none() == *absent,
             ValueTest::Is(literals) => literals.iter().any(|literal| literal.is(value)),

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::condition::FieldTest;
-use super::model::{Mapping, ResultMap, Selector};
+use super::condition::{FieldTest, ValueTest};
+use super::misspelt::{is_inflected, is_swapped};
+use super::model::{Mapping, ResultMap, Selector, ValueSource};
 use super::path::{FILE, Path, child};
 use super::row::SourceRow;
 use super::unseen::{UnseenTest, UnseenTests};
@@ -13,8 +14,6 @@ use crate::misfit::{UnmatchedValue, UnusedField};
 use crate::raw_value::RawValue;
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
-use playproof_formats::playbook::KNOWN_KINDS;
-use playproof_formats::playbook::lint::likely_kind;
 
 /// Rows that are sampled.
 const ROWS: usize = 50;
@@ -30,6 +29,8 @@ const NAMED: usize = 20;
 pub(super) struct RowSample {
     rows: usize,
     paths: BTreeSet<String>,
+    /// Those of them at which a row has null.
+    nulls: BTreeSet<String>,
     /// The paths of objects around the rows, as seen from a row.
     around: BTreeSet<String>,
     /// The paths of lists in the first document.
@@ -39,8 +40,8 @@ pub(super) struct RowSample {
 
 impl RowSample {
     pub(super) fn new(redaction: &RedactionRules) -> RowSample {
-        let (paths, around, lists) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        RowSample { rows: 0, paths, around, lists, redaction: redaction.clone() }
+        let [paths, nulls, around, lists] = [const { BTreeSet::new() }; 4];
+        RowSample { rows: 0, paths, nulls, around, lists, redaction: redaction.clone() }
     }
 
     pub(super) fn add(&mut self, row: &SourceRow<'_>) {
@@ -85,10 +86,20 @@ impl RowSample {
             }
             let path = child(path, name);
             self.paths.insert(path.clone());
+            if value.get() == "null" {
+                self.nulls.insert(path.clone());
+            }
             if depth > 1 && !self.redaction.hides(name) {
                 self.enter(value, &path, depth - 1);
             }
         }
+    }
+
+    /// Whether rows have null at the path or around it: they have the field, and nothing in it.
+    fn is_null(&self, path: &Path) -> bool {
+        let path = path.to_string();
+        let mut rest = self.nulls.iter().filter_map(|null| path.strip_prefix(null.as_str()));
+        rest.any(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
     /// The nearest path that rows have, redacted.
@@ -118,6 +129,8 @@ impl RowSample {
         }
         let looked_for = |selector: &&Selector| results || !selector.field.starts_with("result.");
         let unused = |selector: &&Selector| hits.get(selector.number).is_none_or(|&hits| hits == 0);
+        let is_null =
+            |selector: &&Selector| selector.sources.iter().filter_map(ValueSource::path).any(|path| self.is_null(path));
         let unused_field = |selector: &Selector| {
             let path = selector.written();
             let elsewhere = self.paths.contains(&path);
@@ -138,7 +151,7 @@ impl RowSample {
             .chain(maps)
             .filter(|selector| !selector.is_constant())
             .filter(looked_for)
-            .filter(unused)
+            .filter(|selector| unused(selector) && !is_null(selector))
             .map(unused_field)
             .collect()
     }
@@ -159,10 +172,11 @@ impl RowSample {
     /// that is not tested too, or nothing failed and no path of `failed` was there to tell. Any other condition may well be for
     /// a failure that this source does not hold.
     pub(super) fn misspelt(&self, mapping: &Mapping, unseen: &UnseenTests, has_failures: bool) -> Vec<UnusedField> {
-        let of_failed = unseen.paths().filter(|test| test.key == "failed").count();
+        let unseen: Vec<_> = unseen.paths().filter(|test| !self.is_null(&test.path)).collect();
+        let of_failed = unseen.iter().filter(|test| test.key == "failed").count();
         let failed = mapping.failed.conditions.iter().flat_map(|condition| condition.paths());
         let nothing_tells = !has_failures && of_failed == failed.count();
-        let misspelt = |test: &UnseenTest| {
+        let misspelt = |test: &&UnseenTest| {
             let near = self.near_untested(mapping, test);
             (near.is_some() || test.key == "failed" && nothing_tells).then(|| UnusedField {
                 field: test.key.clone(),
@@ -172,7 +186,7 @@ impl RowSample {
                 place: mapping.place(&test.span),
             })
         };
-        unseen.paths().filter_map(misspelt).collect()
+        unseen.iter().filter_map(misspelt).collect()
     }
 
     /// The path that a condition for a path which no row has probably means. A path that is tested too is another one, unless
@@ -182,13 +196,8 @@ impl RowSample {
         let parts = mapping.results.iter().flat_map(ResultMap::parts).map(|(name, _)| name);
         let parts = parts.filter(|_| mapping.tests_of_results().iter().any(|(key, _)| *key == test.key));
         let near = did_you_mean(&path, self.paths.iter().map(String::as_str).chain(parts));
-        let near = near.filter(|near| *near != path)?;
-        let letters = |text: &str| {
-            let mut letters: Vec<char> = text.chars().collect();
-            letters.sort_unstable();
-            letters
-        };
-        let is_swapped = letters(near) == letters(&path);
+        let near = near.filter(|near| *near != path && !is_inflected(near, &path))?;
+        let is_swapped = is_swapped(near, &path);
         let is_near =
             |(_, other): &&(&'static str, &FieldTest)| other.subject.named().is_some_and(|named| named == near);
         let tests: Vec<_> = mapping.tests_of_results().into_iter().chain(mapping.tests_of_rows()).collect();
@@ -200,14 +209,14 @@ impl RowSample {
     pub(super) fn suspects(&self, mapping: &Mapping, test: &UnseenTest) -> bool {
         match test.is_unseen_path() {
             true => test.key == "failed" || self.near_untested(mapping, test).is_some(),
-            false => test.misspelt().is_some(),
+            false => misspelt_value(mapping, test).is_some(),
         }
     }
 
     /// The values that are probably misspelt, and the kinds.
     pub(super) fn unmatched(&self, mapping: &Mapping, unseen: &UnseenTests) -> Vec<UnmatchedValue> {
         let unmatched = |test: &UnseenTest| {
-            let (value, others) = test.misspelt()?;
+            let (value, others) = misspelt_value(mapping, test)?;
             Some(UnmatchedValue {
                 field: test.key.clone(),
                 value: value.to_owned(),
@@ -315,33 +324,11 @@ impl RowSample {
     }
 }
 
-impl Mapping {
-    /// The kinds that are probably misspelt known ones.
-    pub(crate) fn misspelt_kinds(&self) -> Vec<UnmatchedValue> {
-        let is_named = |name: &str| self.kinds.iter().any(|kind| kind.name == name);
-        let unknown = self.kinds.iter().filter(|kind| !KNOWN_KINDS.contains(&&*kind.name));
-        let misspelt = unknown.filter_map(|kind| {
-            let near = likely_kind(&kind.name, KNOWN_KINDS).filter(|near| !is_named(near))?;
-            Some(UnmatchedValue {
-                field: "kinds".into(),
-                value: kind.name.clone(),
-                path: None,
-                others: vec![near.to_owned()],
-                place: self.place(&kind.span),
-            })
-        });
-        misspelt.collect()
-    }
-
-    /// A place in the mapping file, as `FILE:LINE:COLUMN`.
-    fn place(&self, span: &Range<usize>) -> String {
-        let (line, column) = self.source.place(span.start);
-        format!("{}:{line}:{column}", self.source.name)
-    }
-
-    /// The paths to rows of a list, as a mapping writes them.
-    fn written_records(&self, list: usize) -> String {
-        let paths = self.records.get(list).into_iter().flatten().map(Path::to_string);
-        paths.collect::<Vec<_>>().join("`, `")
-    }
+/// The word of a test that is probably misspelt, and what may be meant. A value that results are tested for is another one.
+fn misspelt_value<'t>(mapping: &Mapping, test: &'t UnseenTest) -> Option<(&'t str, Vec<&'t str>)> {
+    let (word, others) = test.misspelt()?;
+    let path = Some(test.path.to_string());
+    let is_for = |test: &ValueTest| test.needs_value() && test.holds(others.first().copied());
+    let is_tested = |(_, field): &(&str, &FieldTest)| field.subject.named() == path && field.tests.iter().any(is_for);
+    (!mapping.tests_of_results().iter().any(is_tested)).then_some((word, others))
 }

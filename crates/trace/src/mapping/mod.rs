@@ -10,6 +10,7 @@ mod hint;
 mod lower;
 mod lower_condition;
 mod marks;
+mod misspelt;
 mod model;
 mod overrides;
 mod pairing;

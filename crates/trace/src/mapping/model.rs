@@ -292,6 +292,18 @@ impl Mapping {
         alone.flat_map(RowCondition::paths)
     }
 
+    /// A place in the mapping file, as `FILE:LINE:COLUMN`.
+    pub(super) fn place(&self, span: &Range<usize>) -> String {
+        let (line, column) = self.source.place(span.start);
+        format!("{}:{line}:{column}", self.source.name)
+    }
+
+    /// The paths to rows of a list, as a mapping writes them.
+    pub(super) fn written_records(&self, list: usize) -> String {
+        let paths = self.records.get(list).into_iter().flatten().map(Path::to_string);
+        paths.collect::<Vec<_>>().join("`, `")
+    }
+
     /// The paths inside a row that a row must have to be a call.
     pub(super) fn required_of_calls(&self) -> Vec<String> {
         let Some(call) = self.calls.first() else { return Vec::new() };

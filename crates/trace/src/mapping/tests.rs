@@ -211,7 +211,7 @@ fn a_mapping_without_fitting_results_says_so_and_names_no_field_of_results() {
     );
     let last = [
         "no row that is a result has `t`, which the mapping names as `result.body` at m.yaml:3:45",
-        "no row has `b`, which the mapping names as `failed` at m.yaml:4:11",
+        "no result has `b`, which the mapping names as `failed` at m.yaml:4:11",
     ];
     assert!(found.loss.remarks().ends_with(&last.map(str::to_owned)), "{:?}", found.loss.remarks());
 }
@@ -554,7 +554,7 @@ fn a_mapping_warns_of_what_no_row_has_and_not_of_alternatives() {
             rows
         ),
         [("failed", "6:11"), ("kinds", "7:21")].map(|(key, place)| format!(
-            "no row has `levle`, which the mapping names as `{key}` at m.yaml:{place} (did you mean `level`?)"
+            "no result has `levle`, which the mapping names as `{key}` at m.yaml:{place} (did you mean `level`?)"
         ))
     );
     assert_eq!(
@@ -780,7 +780,8 @@ fn a_misspelt_path_of_any_condition_is_named_with_its_place_and_what_is_meant() 
         misfits(&map, LOG).join("; ")
     };
     let no_row = |path: &str, key: &str, place: &str, near: &str| {
-        format!("no row has `{path}`, which the mapping names as `{key}` at m.yaml:{place} (did you mean `{near}`?)")
+        let who = if key == "skip" { "row" } else { "result" };
+        format!("no {who} has `{path}`, which the mapping names as `{key}` at m.yaml:{place} (did you mean `{near}`?)")
     };
     assert_eq!(said("not_failed: { mesage: { contains: x } }"), no_row("mesage", "not_failed", "6:15", "message"));
     assert_eq!(said("not_suspected: { rse: OK }"), no_row("rse", "not_suspected", "6:18", "res"));
@@ -808,7 +809,7 @@ fn a_misspelt_value_is_named_with_the_values_that_rows_have() {
     let (skip, unfinished) = ("{ hb: true }", "{ ev: WAIT }");
     let no_row = |value: &str, path: &str, key: &str, place: &str, others: &str| {
         format!(
-            "no row has `{value}` at `{path}`, which the mapping names as `{key}` at m.yaml:{place} (rows have {others})"
+            "no result has `{value}` at `{path}`, which the mapping names as `{key}` at m.yaml:{place} (rows have {others})"
         )
     };
     assert_eq!(
@@ -990,7 +991,8 @@ fn no_value_is_quoted_where_anything_is_redacted() {
         let said = said(rules.expect("rules"));
         assert!(!said.contains("s3cr3t-value") && !said.contains("hannahsmyth"), "{said}");
         assert!(
-            said.contains("2 numbers that could not be read, left out;") && said.contains("no row has `hannahsmith`"),
+            said.contains("2 numbers that could not be read, left out;")
+                && said.contains("no result has `hannahsmith`"),
             "{said}"
         );
     }
@@ -1025,4 +1027,30 @@ fn a_test_on_absence_is_about_the_field_of_the_row_and_no_part_of_the_result() {
     assert_eq!(failures("{ status: [status, http] }", "failed: { status: { not: [null, ok] } }", rows), 1);
     let rows = "{\"t\":\"a\",\"output\":\"Error: no room\"}";
     assert_eq!(failures("{ body: output }", "failed: text\nnot_failed: { message: null }", rows), 0);
+}
+
+#[test]
+fn a_word_that_is_near_another_one_is_not_misspelt_where_it_is_to_be_skipped_or_both_are_tested() {
+    let said = |conditions: &str| {
+        let rows = "{\"t\":\"a\",\"state\":\"refuted\",\"test\":1}\n{\"t\":\"a\",\"state\":\"lost\"}";
+        misfits(&format!("call: {{ tool: t }}\nresult: {{ id: t }}\n{conditions}\n"), rows).join("; ")
+    };
+    assert!(said("failed: [{ state: refutde }, { state: lost }]").starts_with("no result has `refutde` at `state`"));
+    for fine in [
+        "failed: { state: lost }\nskip: { state: refutde }",
+        "failed: [{ state: refutde }, { state: refuted }]",
+        "failed: { state: lost }\nnot_failed: { tests: 1 }",
+    ] {
+        assert_eq!(said(fine), "", "{fine}");
+    }
+}
+
+#[test]
+fn a_field_that_is_null_in_each_row_is_there_and_a_missing_one_is_named_once() {
+    let map = "call: { tool: t }\nresult: { message: error, body: b }\nfailed: { error: { absent: false } }\n";
+    assert_eq!(misfits(map, r#"{"t":"a","b":"done","error":null}"#), [""; 0]);
+    let below = map.replace("error", "error.text");
+    assert_eq!(misfits(&below, r#"{"t":"a","b":"done","error":null}"#), [""; 0]);
+    let said = "no row has `error`, which the mapping names as `result.message` at m.yaml:3:20";
+    assert_eq!(misfits(map, r#"{"t":"a","b":"done"}"#), [said]);
 }
