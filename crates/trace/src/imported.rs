@@ -313,8 +313,8 @@ impl ImportWarning {
                 ("time that could not be read, left out", "times that could not be read, left out")
             }
             ImportWarning::TimeIn1970 => (
-                "time in January 1970: a number without a unit is milliseconds (`time: s` reads seconds)",
-                "times in January 1970: a number without a unit is milliseconds (`time: s` reads seconds)",
+                "time in January 1970, perhaps in seconds: the mapping has no unit (`time: s`)",
+                "times in January 1970, perhaps in seconds: the mapping has no unit (`time: s`)",
             ),
             ImportWarning::EmptyRun => ("run without messages", "runs without messages"),
             ImportWarning::NotJson => ("line that is not JSON, left out", "lines that are not JSON, left out"),
