@@ -140,7 +140,7 @@ impl MappingLowering {
         let (run, tool) = (overridden("run"), overridden("tool"));
         format?;
         all_or_none(records)?;
-        let mut mapping = Mapping {
+        Some(Mapping {
             source,
             records: std::mem::take(&mut self.records),
             records_span: record.optional("records").map(Cursor::span),
@@ -164,12 +164,9 @@ impl MappingLowering {
             overrides: None,
             title: None,
             selectors: self.selectors,
-            reads_content: false,
             skip_invalid: false,
             allow_skipped: None,
-        };
-        mapping.reads_content = is_override && mapping.tests_of_results().iter().any(|(_, test)| test.is_of_code());
-        Some(mapping)
+        })
     }
 
     /// The number of a list of paths to rows.

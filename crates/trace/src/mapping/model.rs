@@ -47,8 +47,6 @@ pub struct Mapping {
     /// The run and the tool, in a mapping without calls.
     pub(super) run: Option<Selector>,
     pub(super) tool: Option<Selector>,
-    /// Without calls: a condition asks for the status or the code of a result, which its content may tell.
-    pub(super) reads_content: bool,
     /// What the user's mapping says otherwise.
     pub(super) overrides: Option<Arc<Mapping>>,
     /// The name of a recognised format, for people.
@@ -284,6 +282,13 @@ impl Mapping {
             ("result.where", self.results.iter().flat_map(|result| result.when.iter().flatten()).collect()),
         ];
         keyed(all)
+    }
+
+    /// Whether a condition asks for the status or the code of a result, which the content may tell.
+    pub(super) fn reads_content(&self) -> bool {
+        let conditions = [&self.failed.conditions, &self.not_failed, &self.not_suspected].into_iter();
+        let mut conditions = conditions.chain(self.kinds.iter().map(|kind| &kind.when)).flatten();
+        conditions.any(|condition| condition.0.iter().any(FieldTest::is_of_code))
     }
 
     /// The paths of the flags by which the source says of a result that it succeeded: what else a condition tests is none.

@@ -13,13 +13,13 @@ use crate::raw_value::RawValue;
 use playproof_formats::diagnostic::{Diagnostic, Report};
 
 /// The parts of a result, with the status and the code that its content gives if the source names none.
-fn with_found<'a>(parts: &ResultParts<'a>, said: &Assessment, reads_content: bool) -> ResultParts<'a> {
+fn with_found<'a>(parts: &ResultParts<'a>, said: &Assessment, own: &Mapping) -> ResultParts<'a> {
     let mut parts = parts.clone();
     if let Assessment::Failed(failure) | Assessment::Suspected(failure) = said {
         parts.status = parts.status.or_else(|| failure.status.map(|status| Cow::Owned(status.to_string())));
         parts.code = parts.code.or_else(|| failure.code.clone().map(Cow::Owned));
     }
-    let body = parts.body.as_deref().filter(|body| reads_content && body.trim_start().starts_with('{'));
+    let body = parts.body.as_deref().filter(|body| body.trim_start().starts_with('{') && own.reads_content());
     if let Some(fields) = body.and_then(|body| json::object(json::parse(body).ok()?)) {
         let field = |names: &[&str]| names.iter().find_map(|name| json::scalar(fields.get(name)?));
         let (status, code) = (field(&["status", "status_code", "statusCode"]), field(&["code"]));
@@ -39,7 +39,7 @@ impl Mapping {
         said: Assessment,
         changed: &mut Changed,
     ) -> Assessment {
-        let parts = &with_found(parts, &said, self.reads_content);
+        let parts = &with_found(parts, &said, self);
         let decided = match () {
             () if any(&self.not_failed, row, parts) => Some(false),
             () if any(&self.failed.conditions, row, parts) => Some(true),
