@@ -312,10 +312,7 @@ impl ImportWarning {
             ImportWarning::UnreadableTime => {
                 ("time that could not be read, left out", "times that could not be read, left out")
             }
-            ImportWarning::TimeIn1970 => (
-                "time in January 1970, perhaps in seconds: the mapping has no unit (`time: s`)",
-                "times in January 1970, perhaps in seconds: the mapping has no unit (`time: s`)",
-            ),
+            ImportWarning::TimeIn1970 => ("time in January 1970", "times in January 1970"),
             ImportWarning::EmptyRun => ("run without messages", "runs without messages"),
             ImportWarning::NotJson => ("line that is not JSON, left out", "lines that are not JSON, left out"),
             ImportWarning::Copy => ("copy of another row, left out", "copies of other rows, left out"),

@@ -62,6 +62,11 @@ fn place_of_line(line: usize) -> String {
     ["line ", itoa::Buffer::new().format(line)].concat()
 }
 
+/// A place in words.
+fn named(place: &str) -> &str {
+    if place.is_empty() { "the document" } else { place }
+}
+
 /// Applies a mapping to a source that arrives in parts.
 #[derive(Debug)]
 pub struct Applier {
@@ -427,7 +432,8 @@ impl Applier {
         match micros {
             None => self.unreadable(ImportWarning::UnreadableTime, selector, row, place),
             Some(at) if unit.is_none() && time::JANUARY_1970.contains(&at) && self.mapping.title.is_none() => {
-                self.loss.warn(ImportWarning::TimeIn1970, place);
+                let why = "the mapping has no unit, perhaps it is `time: s`";
+                self.loss.warn_of(ImportWarning::TimeIn1970, 1, || format!("{}: {why}", named(place)));
             }
             Some(_) => {}
         }
@@ -442,16 +448,12 @@ impl Applier {
         row: &SourceRow<'_>,
         place: &str,
     ) {
-        let is_named = self.loss.count(warning) == 0 && self.sample.is_quoted();
-        let paths = selector.filter(|_| is_named).into_iter().flat_map(|selector| &selector.sources);
+        let paths = selector.filter(|_| self.sample.is_quoted()).into_iter().flat_map(|selector| &selector.sources);
         let mut paths = paths.filter_map(ValueSource::path);
-        match paths.find_map(|path| Some((path, row.find(path)?))) {
-            Some((path, found)) => {
-                let place = if place.is_empty() { "the document" } else { place };
-                self.loss.warn(warning, &format!("{place}: `{path}` is `{}`", shorten(&text(found))));
-            }
-            None => self.loss.warn(warning, place),
-        }
+        self.loss.warn_of(warning, 1, || match paths.find_map(|path| Some((path, row.find(path)?))) {
+            Some((path, found)) => format!("{}: `{path}` is `{}`", named(place), shorten(&text(found))),
+            None => place.to_owned(),
+        });
     }
 
     pub(super) fn whole<N: TryFrom<u64>>(

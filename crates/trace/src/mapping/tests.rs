@@ -957,7 +957,7 @@ fn seconds_that_are_read_as_milliseconds_are_warned_of() {
         let map = format!("format: mapping/1\n{time}call: {{ tool: t, at: ts }}\n");
         applied(&map, &format!("{{\"t\":\"a\",\"ts\":{value}}}")).0.loss.describe(ImportWarning::TimeIn1970)
     };
-    let said = "1 time in January 1970, perhaps in seconds: the mapping has no unit (`time: s`)";
+    let said = "1 time in January 1970 (first at the document: the mapping has no unit, perhaps it is `time: s`)";
     assert_eq!(warned("", "1772442902").as_deref(), Some(said));
     assert!(warned("", "\"1772442902.5\"").is_some());
     for (time, value) in
