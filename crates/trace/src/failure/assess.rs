@@ -117,7 +117,9 @@ pub(crate) fn assess(result: &ToolResult<'_>) -> Assessment {
     let stated = result.message.and_then(|message| body::inspect(message, result.tool));
     // A flag that denies a failure is stronger than a suspicion, and than words that a tool hands on. Many servers send it with
     // each answer, so other words that prove a failure outweigh it.
-    let is_handed_on = |said: &str| result.tool.is_some_and(hands_on) && !says_an_end(said, result.tool);
+    let is_handed_on = |said: &str| {
+        result.tool.is_some_and(hands_on) && !says_an_end(said, result.tool) && !is_of_reader(said, result.tool)
+    };
     let heard = |found: &Found| {
         result.flag.is_none()
             || found.evidence == Evidence::Body
@@ -142,9 +144,20 @@ fn hands_on(tool: &str) -> bool {
     runs_programs(tool) || has_word(tool, &WORDS) && !is_writer(tool)
 }
 
+/// Whether the words are those of a tool that reads files, of the file that it could not read: one line, which no file is.
+fn is_of_reader(said: &str, tool: Option<&str>) -> bool {
+    static UNREAD: LazyPattern = LazyLock::new(|| {
+        patterns::one(r"(?i)\A(file not found: \S[^\n]{0,200}|error reading file: [^\n]{1,200}|ENOENT: [^\n]{1,200})\z")
+    });
+    tool.is_some_and(|tool| has_word(tool, &["file", "files"]) || has_word(tool, &["read"]))
+        && patterns::matches(&UNREAD, said.trim())
+}
+
 /// Whether the program that ran a command says how it ended, in its frame around the output too, or who ended it.
 fn says_an_end(output: &str, tool: Option<&str>) -> bool {
-    static EXITED: LazyPattern = LazyLock::new(|| patterns::one(r"^exited [1-9]\d* in [\d.]+ ?m?s:"));
+    static EXITED: LazyPattern = LazyLock::new(|| {
+        patterns::one(r"^exited [1-9]\d* in [\d.]+ ?m?s:|^The command failed with exit code: -?[1-9]")
+    });
     let output = output.trim();
     let has_frame = || exit::framed(output).is_some_and(|code| code != 0);
     patterns::matches(&EXITED, output) || agents::says(output, tool) || agents::ends(output, tool) || has_frame()

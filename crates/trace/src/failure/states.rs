@@ -26,6 +26,10 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
     // What says why something failed is no field of a record.
     let reasons = fields.iter().filter(|(name, value)| name.starts_with("failure_") && !is_empty(*value)).count();
     let (others, has_message) = (others.saturating_sub(reasons), has_message || reasons > 0);
+    let ids = fields.iter().filter(|(name, value)| is_id(name) && !is_empty(*value)).count();
+    if state == "not_found" && has_message && ids > 0 && others == ids {
+        return whole(true); // what has this id
+    }
     if others == 0 && has_message && ENDS.iter().any(|end| state.ends_with(end)) {
         // Any other state may be that of the record that was asked for.
         return whole(state.ends_with("_not_found"));
@@ -212,6 +216,15 @@ mod tests {
         ] {
             assert!(!by(tool, body), "{tool}: {body}");
         }
+    }
+
+    #[test]
+    fn what_was_asked_for_by_its_id_is_not_there() {
+        assert!(fails(
+            "track_ride",
+            r#"{"ride_id":"r1","status":"not_found","eta":null,"reason":"No ride with ID r1"}"#
+        ));
+        assert!(!fails("track_ride", r#"{"ride_id":"r1","status":"not_found","driver":"Ann","reason":"no signal"}"#));
     }
 
     #[test]

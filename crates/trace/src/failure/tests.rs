@@ -423,12 +423,18 @@ fn a_flag_of_success_is_weaker_than_a_failure_inside_or_in_sure_words() {
         ("book_seat", "Error: no seats"),
         ("click", "### Error\nError: Ref e85 not found in the page. Take a new snapshot."),
         ("bash", "exited 2 in 52ms:\nrg: a.toml: No such file or directory"),
+        ("run_command", "Command: make\nOutput: no rule\nExit Code: 2\nSignal: 0"),
+        ("run_command", "Created At: 9:15\nCompleted At: 9:16\n\n\tThe command failed with exit code: 1\n\tOutput:\n"),
+        ("read_file", "File not found: b7.txt"),
+        ("read_file", "Error reading file: ENOENT: no such file or directory, open 'b7.txt'"),
         ("bash", "(no output)\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"),
     ] {
         assert!(matches!(denied(tool, body), Assessment::Failed(_)), "{tool}: {body}");
     }
     for (tool, body) in [
         ("bash", "Error: no seats"),
+        ("bash", "File not found: b7.txt"),
+        ("read_file", "File not found: b7.txt\nFile found: b8.txt"),
         ("run_python", "no such file, so it is made"),
         ("get_seat", "Sorry, seat 7 is not available"),
     ] {

@@ -113,7 +113,7 @@ pub(super) const SHORT_SURE: [&str; 19] = [
     r"(?i)^permission required\b[^\n]{0,160}; denied\b|^[^\n]{1,120} (is|are) not authorized to \w|^[^\n]{0,60}\b(budget|quota|limit|retries|attempts) (is |was |were |has been |have been )?exhausted\b",
     r"(?i)^[\w ]{0,40}\bquota( of [\w .]{1,20})? (is |was |has been )?exceeded\b",
     r"(?i)^(the )?(file|destination|path|directory|folder|target)( ['\x22`]?\S+)? (already )?exists[.,;:] ?(use|set|pass|specify) \S*(overwrit|force|another|replace)|^[^\n]{1,120} (not found|does not exist|is not available)[.:;] ?\(?(available|valid|supported|known|existing|options)\b",
-    r"(?i)^(the |source |image )*(document|image|picture)( file)? (['\x22`/]\S+|\S+\.\w{1,5})['\x22`]? (does not exist|doesn't exist|was not found|not found)\b|^(document|image|picture)( file)? not found: \S",
+    r"(?i)^the \w+ (directory|folder|path) (does not|doesn't) exist\b *[.]?$|^(the |source |image )*(document|image|picture)( file)? (['\x22`/]\S+|\S+\.\w{1,5})['\x22`]? (does not exist|doesn't exist|was not found|not found)\b|^(document|image|picture)( file)? not found: \S",
     r"(?i)^[^\n]{0,40}\b(token|session|key|certificate|credentials?|link|password)\b[^\n]{0,60} (is|are|has|have) expired\b|^(please )?(pass|provide|set|supply|specify|configure|add) [^\n]{0,60}\bapi[ _-]?key\b",
     r"(?i)^duplicate (key|entry|request|transaction)\b|^\w+ timeout of \d+",
     // a database that gives up a transaction, or takes no more
