@@ -4,12 +4,15 @@
 use std::sync::LazyLock;
 
 use super::clause::{self, TOOL_REFUSED};
-use super::details::Found;
+use super::details::{Details, Found};
 use super::patterns::{self, LazyPattern};
 use super::program_error::{PROGRAM_ERROR, is_program_error};
 use super::raised::{self, TOOL_RAISED, is_raised};
 use super::tool_name::{has_word, is_writer, runs_programs};
-use super::{agents, body, deeds, excerpt, exit, kinds, message, parts, retry_after, sentence, text_kinds, undone};
+use super::{
+    agents, already, body, claims, deeds, excerpt, exit, kinds, message, parts, retry_after, sentence, text_kinds,
+    undone,
+};
 use crate::headers;
 use crate::raw_value::RawValue;
 use playproof_engine::event::{Headers, KindFrom, StatusFrom as Evidence};
@@ -182,24 +185,17 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     let mut stated = result.code.into_iter().chain(details.names.iter().map(String::as_str));
     let is_coded = stated.any(|name| !kinds::says_nothing(name));
     details.learn_from_message();
-    // A message that tells of something done, or of another tool, proves by no status or code in its words that nothing was.
-    let is_proof = !deeds::tells_of_something_done(&details.message)
-        && !text_kinds::is_about_another(&details.message, result.tool);
-    // A program that is refused something may have done its first part.
-    let is_of_program = result.status.is_none()
-        && result.code.is_none()
-        && result.tool.is_some_and(runs_programs)
-        && !text_kinds::is_of_caller(&details.message);
-    let is_of_part = result.body.is_some_and(parts::tell_of_a_part);
-    let status = result.status.or(details.status.filter(|_| is_proof && !is_of_program && !is_of_part));
+    let proof = Proof::of(&details, result);
+    let status = result.status.or(details.status.filter(|_| proof.is_whole()));
     let own = result.kind.map(str::trim).filter(|kind| !kind.is_empty() && !kinds::says_nothing(kind));
     let named = own.map(|kind| (kinds::of_name(kind).unwrap_or(kind), KindFrom::Flag));
-    let codes = || result.code.into_iter().chain(details.names.iter().filter(|_| is_proof).map(String::as_str));
+    let codes = || result.code.into_iter().chain(details.names.iter().filter(|_| proof.counts).map(String::as_str));
     let coded = || {
         let all = codes().filter_map(kinds::of_name).chain(status.and_then(kinds::of_status));
         all.reduce(|kind, other| if kinds::is_more_specific(other, kind) { other } else { kind })
     };
-    let text = text_kinds::of_message(&details.message, result.tool);
+    let counts = |kind: &&str| !proof.tells_more || !kinds::proves_nothing_happened(kind);
+    let text = text_kinds::of_message(&details.message, result.tool).filter(counts);
     let (kind, kind_from) = match named.or_else(|| coded().map(|kind| (kind, KindFrom::Code))) {
         Some((kind, from)) => match text.filter(|text| kinds::is_more_specific(text, kind)) {
             Some(text) => (text, Some(KindFrom::Text)),
@@ -207,16 +203,19 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         },
         None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
     };
-    // What is already so was not refused for its arguments: the call, or another, may have done it.
-    let is_done_before =
-        kind == kinds::ARGUMENTS && kind_from == Some(KindFrom::Code) && deeds::is_already(&details.message);
+    // What is already so was not refused: the call, or another, may have done it.
+    let is_done_before = own.is_none() && claims::may_be_done_before(kind) && already::says_done(&details.message);
     let kind = if is_done_before { kinds::CONFLICT } else { kind };
-    let is_refusal = [kinds::ARGUMENTS, kinds::FORBIDDEN, kinds::UNAUTHORIZED].contains(&kind);
-    let is_half_way = is_of_program && is_refusal || is_of_part && kinds::proves_nothing_happened(kind);
-    let (kind, kind_from) = match is_half_way && own.is_none() {
+    let is_traced = claims::is_of_a_traceback(kind, result.body, result.tool);
+    let (kind, kind_from) = match (proof.is_half_way(kind) || is_traced) && own.is_none() {
         true => (kinds::TOOL_ERROR, None),
         false => (kind, kind_from),
     };
+    let status = status.filter(|_| !is_done_before && !is_traced);
+    let gone = || claims::of_what_is_gone(&details.message, result.tool).map(|kind| (kind, Some(KindFrom::Text)));
+    let (kind, kind_from) =
+        if kind == kinds::TOOL_ERROR { gone().unwrap_or((kind, kind_from)) } else { (kind, kind_from) };
+    let is_coded = is_coded && !is_traced;
     let teller = if is_coded || kind != kinds::TOOL_ERROR { None } else { teller(&details.message, result.tool) };
     let code = teller.or_else(|| codes().next()).map(str::to_owned);
     let retry_after_ms = details.retry_after(result.at);
@@ -239,6 +238,46 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         is_until: matches!(details.wait, Some(retry_after::Wait::Until { .. })),
         retriable: None,
         headers,
+    }
+}
+
+/// What a refusal in the words of a failure proves.
+struct Proof {
+    /// The names of errors in the message are about the call.
+    counts: bool,
+    /// Beside the refusal, the message tells of a part that was done or of a later step.
+    tells_more: bool,
+    /// A program that is refused something may have done its first part.
+    is_of_program: bool,
+    /// Fields beside the error tell of a part that was done.
+    is_of_part: bool,
+}
+
+impl Proof {
+    fn of(details: &Details, result: &ToolResult<'_>) -> Proof {
+        let message = &details.message;
+        let tells_more = deeds::tells_of_something_done(message) || claims::tells_more(message, result.tool);
+        let is_of_program = result.status.is_none()
+            && result.code.is_none()
+            && result.tool.is_some_and(runs_programs)
+            && !text_kinds::is_of_caller(message);
+        Proof {
+            counts: !tells_more && !text_kinds::is_about_another(message, result.tool),
+            tells_more,
+            is_of_program,
+            is_of_part: result.body.is_some_and(parts::tell_of_a_part),
+        }
+    }
+
+    /// Whether a status in the message is that of the whole call.
+    fn is_whole(&self) -> bool {
+        self.counts && !self.is_of_program && !self.is_of_part
+    }
+
+    /// Whether a part may have been done before a failure of this kind.
+    fn is_half_way(&self, kind: &str) -> bool {
+        let is_refusal = [kinds::ARGUMENTS, kinds::FORBIDDEN, kinds::UNAUTHORIZED].contains(&kind);
+        self.is_of_program && is_refusal || self.is_of_part && kinds::proves_nothing_happened(kind)
     }
 }
 

@@ -13,7 +13,7 @@ use super::printed::{printed_message, printed_result};
 use super::states::{by_counts, by_deed, by_state, by_words};
 use super::tool_name::{asks, is_writer};
 use super::validation_report::validation_report;
-use super::{exit, kinds, markup, message, prose, text, text_kinds, vendor_body};
+use super::{exit, kinds, markup, message, prose, stated, text, text_kinds, vendor_body};
 use crate::json;
 use crate::json::Fields;
 use crate::python;
@@ -120,6 +120,10 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
     if markup::error_page(trimmed).is_some() && !markup::is_served(tool) {
         return None;
     }
+    let stated = stated::as_object(trimmed, tool).and_then(|object| of_state(trimmed, &object, tool, depth));
+    if let Some(found) = stated.filter(|found| found.sure) {
+        return Some(found);
+    }
     let sign = text::inspect(trimmed, tool)?;
     let mut details = markup::error_report(sign.message).unwrap_or_else(|| Details::of_text(sign.message));
     // An error text often ends with the upstream's error object.
@@ -137,6 +141,15 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
         details = details.named(exit::NONZERO_EXIT);
     }
     Some(Found { evidence: Evidence::Text, sure: sign.sure, details })
+}
+
+/// The failure in the object that a report in lines stands for.
+fn of_state(report: &str, object: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
+    let mut found = inspect_json(json::parse(object).ok()?, tool, depth)?;
+    if found.details.message.is_empty() {
+        found.details.message = report.to_owned();
+    }
+    Some(Found { evidence: Evidence::Text, ..found })
 }
 
 /// A text without the colours of a terminal; none: it has none.

@@ -24,7 +24,7 @@ const LONGEST: usize = 400;
 const MOST_LINES: usize = 6;
 
 /// Words of failures.
-const CUES: [(Tools, &str, &str); 49] = [
+const CUES: [(Tools, &str, &str); 50] = [
     // the request
     (
         Tools::Every,
@@ -118,8 +118,9 @@ const CUES: [(Tools, &str, &str); 49] = [
     (
         Tools::Unasked,
         FORBIDDEN,
-        r"^(\w[\w-]* ){0,3}(blocked|denied|forbidden|refused|rejected)\b\]?\W{0,2}( *[:—–]\s*[^\s\d]| by (an? |the |your )?(\w+ )?(admin\w*|allowlist|filters?|firewall|guard\w*|hooks?|owner|polic\w+|rules?|safety \w+|sandbox)$)|\bblocked (the |this )?(access|call|request|url)\b|\b(is|are) not (allowed|authori[sz]ed|permitted)\b|^\S+( \S+){0,3} not (allowed|permitted)$|^(you )?(need|have) to (authenticate|connect|log ?in|register|sign ?in) |^(state|status): (error|failed|failure)$",
+        r"^(\w[\w-]* ){0,3}(blocked|denied|forbidden|refused|rejected)\b\]?\W{0,2}( *[:—–]\s*[^\s\d]| by (an? |the |your )?(\w+ )?(admin\w*|allowlist|filters?|firewall|guard\w*|hooks?|owner|polic\w+|rules?|safety \w+|sandbox)$)|\bblocked (the |this )?(access|call|request|url)\b|\b(is|are) not (allowed|authori[sz]ed|permitted)\b|^\S+( \S+){0,3} not (allowed|permitted)$|^(you )?(need|have) to (authenticate|connect|log ?in|register|sign ?in) ",
     ),
+    (Tools::Unasked, TOOL_ERROR, r"^(state|status): (error|failed|failure)$"),
     (
         Tools::Any,
         TOOL_ERROR,

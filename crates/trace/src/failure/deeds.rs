@@ -222,16 +222,6 @@ fn counts_a_part(message: &str) -> bool {
     })
 }
 
-/// Whether a message says that something is already done: `Order already shipped`.
-pub(super) fn is_already(message: &str) -> bool {
-    static ALREADY: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)\b(is|was|has|have|been|^\w+( \w+)?) already (been )?(exists?|done|paid|sent|made|set|in progress|\w+ed)\b",
-        )
-    });
-    patterns::matches(&ALREADY, cut(message, 240))
-}
-
 /// Whether a clause tells of what somebody has done before, and not of what is already so.
 pub(super) fn tells_of_others(clause: &str) -> bool {
     ["what you have already", "what we have already", "that you have already", "which you have already"]

@@ -1,8 +1,10 @@
 //! Decides whether a result failed, and names the kind of its failure, from what a source gives. Knows no source format.
 
 mod agents;
+mod already;
 mod assess;
 mod body;
+mod claims;
 mod clause;
 mod coded;
 mod command_end;
@@ -39,6 +41,7 @@ mod refused_values;
 mod retry_after;
 mod searched;
 mod sentence;
+mod stated;
 mod states;
 #[cfg(test)]
 mod tests;

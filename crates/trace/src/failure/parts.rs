@@ -2,6 +2,8 @@
 
 use super::deeds::{is_known_deed, is_of_a_deed};
 use super::nothing::is_empty;
+use super::stated;
+use super::tool_name::words;
 use crate::json;
 use crate::raw_value::RawValue;
 
@@ -36,7 +38,8 @@ const DEPTH: usize = 3;
 /// Whether a body that reports a failure tells of a part that was done, or holds a thing with an id or with the state of one
 /// that was done.
 pub(super) fn tell_of_a_part(body: &str) -> bool {
-    json::parse(body.trim()).ok().is_some_and(|body| object_tells(body, DEPTH))
+    let lines = stated::of_any(body);
+    json::parse(lines.as_deref().unwrap_or(body.trim())).ok().is_some_and(|body| object_tells(body, DEPTH))
 }
 
 /// Whether an object tells of a part, or the error or the body inside it does.
@@ -51,7 +54,7 @@ fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
             let is_done_flag = value.get() == "true" && is_of_a_deed(name);
             let is_done_state = || json::string(value).is_some_and(|state| OVER.contains(&&*state));
             let inner = || match name {
-                "error" => object_tells(value, depth - 1),
+                "error" | "details" | "context" => object_tells(value, depth - 1),
                 "body" => json::string(value)
                     .is_some_and(|body| json::parse(&body).is_ok_and(|body| object_tells(body, depth - 1))),
                 _ => false,
@@ -59,12 +62,39 @@ fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
             DONE_BY_ANY_VALUE.contains(&name)
                 || is_done_flag
                 || is_done_state()
+                || is_of_what_was_made(name)
+                || ["phase", "stage", "step"].contains(&name) && is_later_step(value)
                 || inner()
                 || !is_about_error && has_id()
                 || !may_list_errors && (is_of_a_deed(name) && is_amount(value) || holds_a_thing(value))
                 || name == "items" && json::array(value).is_some_and(|items| items.into_iter().any(is_done))
         })
     })
+}
+
+/// Whether a field has the id of a thing that is there only after the call: `chargeId`, `payment_id`.
+fn is_of_what_was_made(name: &str) -> bool {
+    const MADE: [&str; 7] = ["booking", "charge", "confirmation", "payment", "receipt", "refund", "transaction"];
+    let thing = name.strip_suffix("_id").or_else(|| name.strip_suffix("Id"));
+    thing.is_some_and(|thing| MADE.contains(&thing))
+}
+
+/// Whether a step, by its name, comes after the deed: `post_capture_hook`.
+fn is_later_step(value: RawValue<'_>) -> bool {
+    const LATER: [&str; 11] = [
+        "after",
+        "callback",
+        "cleanup",
+        "confirm",
+        "confirmation",
+        "finalize",
+        "notify",
+        "notification",
+        "post",
+        "receipt",
+        "webhook",
+    ];
+    json::string(value).is_some_and(|step| words(&step).iter().any(|word| LATER.contains(&&**word)))
 }
 
 /// Whether a value is a count above 0 or a list: a flag or a text tells of no amount.

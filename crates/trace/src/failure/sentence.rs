@@ -261,7 +261,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
 }
 
 /// Words of tools that change something, beside those of [`is_writer`].
-const CHANGES: [&str; 22] = [
+pub(super) const CHANGES: [&str; 22] = [
     "approve",
     "archive",
     "buy",

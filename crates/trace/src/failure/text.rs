@@ -16,7 +16,7 @@ use super::patterns::{self, LazySet, any_matches};
 use super::program::{complains, ends_in_error, says_a_program, spoken};
 use super::quoted::is_quoted;
 use super::tool_name::is_shell;
-use super::{agents, clause, frame, laid_out, markup, own_name, prose, searched, sentence, undone};
+use super::{agents, already, clause, frame, laid_out, markup, own_name, prose, searched, sentence, undone};
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
 pub(super) const SURE: [&str; 38] = [
@@ -228,7 +228,7 @@ pub(super) fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sig
         return sign(true);
     }
     let undone = undone::says(text, tool);
-    if undone == Some(true) || sentence::says(text, tool) {
+    if undone == Some(true) || sentence::says(text, tool) || already::says(text, tool) {
         return sign(true);
     }
     if text.starts_with("No ") && clause::says(text, tool) {

@@ -10,7 +10,7 @@ use super::kinds::{
 };
 use super::patterns::{self, LazyPattern, LazySet};
 use super::tool_name::{has_word, words};
-use super::{clause, excerpt, held, message, refused_values, sentence};
+use super::{already, clause, excerpt, held, message, refused_values, sentence};
 
 /// Characters of a message that are examined: its first line, at most this many.
 const EXAMINED: usize = 240;
@@ -135,6 +135,9 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     };
     if is_about_arguments_of(&inner, tool) {
         return Some(ARGUMENTS);
+    }
+    if already::says(&inner, tool) {
+        return Some(CONFLICT);
     }
     // `Booking 12 cancelled` of a tool that cancels: the booking ended, and not the call.
     let ends = tool.is_some_and(|tool| has_word(tool, &ENDS));
