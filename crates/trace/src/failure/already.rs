@@ -41,7 +41,7 @@ pub(super) fn says_done(message: &str) -> bool {
 pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
     static SENTENCE: LazyPattern = LazyLock::new(|| {
         patterns::one(
-            r"(?i)^(?:(?:the|this|that|your) )?(?-i:[A-Za-z#])\S*(?: [^\s,;:]+){0,3} already (?:been )?([a-z]+)(?: (?:as|at|by|for|from|in|on|to|under|with) [^\n,;:]{1,60})?[.!]?$",
+            r"(?i)^(?:(?:the|this|that|your) )?(?-i:[A-Za-z#])(?:[^\s,;:]*[^\s,;:.!?])?(?: [^\s,;:]*[^\s,;:.!?]){0,3} already (?:been )?([a-z]+)(?: (?:as|at|by|for|from|in|on|to|under|with) [^\n,;:]{1,60})?[.!]?$",
         )
     });
     const SURE: [&str; 9] = ["ensure", "init", "install", "or", "restore", "resume", "setup", "sync", "upsert"];
@@ -79,6 +79,7 @@ mod tests {
             ("add_rows", "Rows added, two already stored"),
             ("send_mail", "Mail not sent if already queued"),
             ("pay_order", "Offer already expired"),
+            ("create_event", "Event created. Bo already invited."),
         ] {
             assert!(!says(text, Some(tool)), "{tool}: {text}");
         }

@@ -338,7 +338,9 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
         return (!record).then(|| Found::of_body(true, whole()));
     }
     let is_error_type = text("type").is_some_and(|kind| kind == "error" || kind.ends_with("_error"));
-    if is_error_type && (has_message || get("error_code").is_some()) {
+    // A title beside an id is that of a record.
+    let is_record = get("id").is_some() && get("title").is_some() && REASONS.iter().all(|name| get(name).is_none());
+    if is_error_type && !is_record && (has_message || get("error_code").is_some()) {
         return Some(Found::of_body(true, whole()));
     }
     if let Some(ended) = command_end(fields) {

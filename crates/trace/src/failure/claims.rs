@@ -19,7 +19,7 @@ const DEEDS: &str = "added|applied|assigned|booked|cancell?ed|captured|changed|c
 const ACTS: &str = "booking|capture|capturing|charge|charging|checkout|commit|committing|creating|creation|debit|debiting|deleting|deletion|deploy|deploying|deployment|execution|import|insert|inserting|issuing|merge|merging|moving|ordering|paying|payment|payout|placing|posting|publishing|refund|refunding|release|rollout|saving|sending|submission|submitting|transfer|transferring|updating|upload|uploading|write|writing";
 
 /// Things of which a deed is told.
-const THINGS: &str = "booking|change|charge|commit|data|event|file|invoice|issue|item|job|mail|message|note|object|order|page|payment|post|record|refund|release|reservation|row|target|task|ticket|transaction|transfer|upload|user";
+const THINGS: &str = "account|booking|branch|change|channel|charge|comment|commit|data|draft|event|file|invoice|issue|item|job|mail|message|note|object|order|page|payment|post|record|refund|release|repo|repository|reservation|row|target|task|ticket|transaction|transfer|upload|user";
 
 /// Steps that come after a deed; each counts only of a tool whose name lacks it.
 const STEPS: &str = "audit|bcc|callbacks?|cc|chmod|chown|clean-?up|confirmation (?:e-?mail|mail|message)|follow-?ups?|health[ -]?checks?|notif(?:y|ying|ications?)|read-?back|receipts?|watchers?|webhooks?";
@@ -27,7 +27,11 @@ const STEPS: &str = "audit|bcc|callbacks?|cc|chmod|chown|clean-?up|confirmation 
 /// Whether a message of a tool that may change something tells, beside its refusal, of a part that was done or of a later step.
 pub(super) fn tells_more(message: &str, tool: Option<&str>) -> bool {
     let message = cut(message, EXAMINED).to_lowercase();
-    !tool.is_some_and(asks) && (tells_a_part(&message) || follows_a_deed(&message) || names_a_step(&message, tool))
+    !tool.is_some_and(asks)
+        && (tells_a_part(&message)
+            || counts_a_part(&message)
+            || follows_a_deed(&message)
+            || names_a_step(&message, tool))
 }
 
 /// Whether words in small letters tell of a thing that was made, or of a part that went well.
@@ -37,7 +41,7 @@ fn tells_a_part(message: &str) -> bool {
             r"(?:(?:the |your |an? )?(?:main )?(?:{THINGS})s?(?: [\w/.#-]*[\d/]\S*)?|(?:the )?[\w/.#-]*\d\S*) (?:is |was |were |already |has been |have been )?"
         );
         patterns::one(&format!(
-            r"\b(?:was|were|just) (?:{DEEDS})\b|(?:\(|\n|[;,.!] |[—–] | - )(?:but )?{thing}(?:{DEEDS})\b|\((?:{DEEDS})\)|(?:[;.!] |[—–] | - )(?:but )?(?:{DEEDS})(?: (?:as|at|for|in|to|with|without)\b| [\d$€]|[.;!]|$)|\b(?:is|are) (?:now )?live\b|\breturned 2\d\d\b|\b(?:charge|order|payment|refund|save|transfer|upload|write) (?:is |was )?(?:complete|fine|ok|successful)\b|\bgot (?:it|the (?:mail|message|money|order|payment))\b|[(,;.] ?(?:the )?(?:{THINGS}) \S*\d\S* (?:exists|is there)\b"
+            r"\b(?:was|were|just) (?:{DEEDS})\b|(?:\(|\n|[;,.!] |[—–] | - )(?:but )?{thing}(?:{DEEDS})\b|\((?:{DEEDS})\)|(?:[;.!] |[—–] | - )(?:but )?(?:{DEEDS})(?: (?:as|at|for|in|to|with|without)\b| [\d$€]|[.;!]|$)|\b(?:is|are) (?:now )?live\b|\breturned 2\d\d\b|\b(?:charge|order|payment|refund|save|transfer|upload|write) (?:is |was )?(?:complete|done|fine|ok|successful)\b|\bgot (?:it|the (?:mail|message|money|order|payment))\b|[(,;.] ?(?:the )?(?:{THINGS}) \S*\d\S* (?:exists|is there)\b"
         ))
     });
     static DENIED: LazyPattern =
@@ -46,11 +50,23 @@ fn tells_a_part(message: &str) -> bool {
     patterns::matches(&DONE, &said)
 }
 
+/// Whether words in small letters count what was done: `quota exceeded after 3 recipients`.
+fn counts_a_part(message: &str) -> bool {
+    static COUNT: LazyPattern = LazyLock::new(|| patterns::one(r"\bafter [1-9]\d* (?:of \d+ )?([a-z]+)"));
+    const OTHERS: [&str; 20] = [
+        "attempt", "attempts", "bad", "calls", "d", "days", "failed", "failures", "h", "hours", "invalid", "m", "min",
+        "minutes", "ms", "requests", "retries", "s", "times", "tries",
+    ];
+    let is_of_things = |word: &str| !OTHERS.contains(&word) && !word.starts_with("sec") && !word.starts_with("milli");
+    let found = COUNT.as_ref().and_then(|count| count.captures(message)?.get(1));
+    found.is_some_and(|word| is_of_things(word.as_str()))
+}
+
 /// Whether words in small letters tell of what came after a deed, and are no rule of when something may be done.
 fn follows_a_deed(message: &str) -> bool {
     static AFTER: LazyPattern = LazyLock::new(|| {
         patterns::one(&format!(
-            r"(?P<before>[^.;\n]*)\bafter (?:the )?(?:\w+ )?(?:{ACTS})\b|\b(?:during|while) (?:the )?(?:confirm\w*|finali[sz]\w+|notif\w+|verif\w+)\b"
+            r"(?P<before>[^.;\n]*)\bafter (?:the )?(?:\w+ )?(?:{ACTS})\b|\b(?:during|when|while) (?:(?:fetch|generat|gett|poll|read|send|writ)ing )?(?:for )?(?:an? |the )?(?:confirm\w*|finali[sz]\w+|notif\w+|receipt|response|verif\w+)\b"
         ))
     });
     static RULE: LazyPattern = LazyLock::new(|| {
@@ -70,7 +86,7 @@ fn follows_a_deed(message: &str) -> bool {
 fn names_a_step(message: &str, tool: Option<&str>) -> bool {
     static STEP: LazyPattern = LazyLock::new(|| {
         patterns::one(&format!(
-            r"\b(?P<where>after|at|during|for|in|of|on|to|while)(?: add| send| write)?(?: the| an?| its| your)? (?:[a-z]+ )?(?P<step>{STEPS})\b|\b(?:on|during) (?:the )?(?P<file>attachments?)\b|\b(?:rejected|declined|denied|refused) the (?P<asked>receipt|notification)\b|(?:^|: |, |; )(?P<call>l?chmod|f?chown|f?utimes?|fsync)\b|\b(?P<temporary>unlink) ['\x22]?/tmp/|https?://(?P<host>hooks?)\.|https?://\S+/(?P<hook>hooks?|webhooks?|callbacks?)/"
+            r"\b(?P<where>after|at|during|for|in|of|on|to|while)(?: add| fetch(?:ing)?| post(?:ing)?| read(?:ing)?| send(?:ing)?| writ(?:e|ing))?(?: the| an?| its| your)? (?:[a-z]+ )?(?P<step>{STEPS})\b|\b(?:on|during) (?:the )?(?P<file>attachments?)\b|\b(?:rejected|declined|denied|refused) the (?P<asked>receipt|notification)\b|(?:^|: |, |; )(?P<call>l?chmod|f?chown|f?utimes?|fsync)\b|\b(?P<temporary>unlink) ['\x22]?/tmp/|https?://(?P<host>hooks?)\.|https?://\S+/(?P<hook>hooks?|webhooks?|callbacks?)/"
         ))
     });
     let is_of_values = ["argument", "field", "invalid", "missing", "must", "parameter", "validation"]
@@ -216,6 +232,10 @@ mod tests {
             ("open_ticket", "400 Bad Request on attachment upload; ticket T-9 exists"),
             ("pay_invoice", "Quota exceeded for notifications, charge OK"),
             ("pay_invoice", "User rejected the receipt dialog after paying"),
+            ("pay_invoice", "Access denied while writing the audit log"),
+            ("add_member", "400 invalid phone number; account created without it"),
+            ("pay_invoice", "401 Unauthorized when fetching the confirmation"),
+            ("send_letter", "Quota exceeded after 3 recipients"),
         ] {
             assert!(tells_more(text, Some(tool)), "{tool}: {text}");
             assert!(!tells_more(text, Some("get_page")), "{text}");
@@ -234,6 +254,7 @@ mod tests {
             ("pay_invoice", "Invalid value for receipt_mail"),
             ("pay_invoice", "The user rejected the confirmation"),
             ("pay_invoice", "Too many requests. Try again after 5 seconds."),
+            ("pay_invoice", "Account locked after 3 failed attempts"),
             ("delete_page", "EACCES: permission denied, unlink '/tmp/a'"),
             ("write_page", "EACCES: permission denied, open '/srv/a.html'"),
             ("pay_invoice", "Blocked by the audit policy"),

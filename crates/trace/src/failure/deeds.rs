@@ -39,7 +39,7 @@ fn is_no_deed(word: &str) -> bool {
 }
 
 /// Whether a word in small letters is the participle of what ends something.
-fn is_ending(word: &str) -> bool {
+pub(super) fn is_ending(word: &str) -> bool {
     word.ends_with(['d', 'n']) && (is_one_of(REFUSED, word) || is_one_of(ENDED, word))
 }
 
@@ -130,6 +130,7 @@ pub(super) fn is_deed_of(text: &str, tool: Option<&str>) -> bool {
     if patterns::matches(&TIMED_OUT, text) && !text.starts_with("Timed out waiting ") && is_of_timeouts() {
         return true;
     }
+    let text = text.split(". Note: ").next().unwrap_or(text);
     let first = text.split([',', ';', ':', '\n']).next().unwrap_or_default();
     let mut others = first.split([' ', '.', '!', ')']).skip(1).map(str::to_ascii_lowercase);
     text.len() <= LONGEST
@@ -166,7 +167,7 @@ pub(super) fn names_deed_of(field: &str, tool: &str) -> bool {
 }
 
 /// Whether a word is the deed that the name of the tool says, also of one that does it again.
-fn does(tool: Option<&str>, deed: &str) -> bool {
+pub(super) fn does(tool: Option<&str>, deed: &str) -> bool {
     let deed = deed.to_ascii_lowercase();
     let is_of = |word: &String| {
         shares_stem(word, &deed) || word.strip_prefix("re").is_some_and(|word| shares_stem(word, &deed))

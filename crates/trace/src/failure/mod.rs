@@ -4,6 +4,7 @@ mod agents;
 mod already;
 mod assess;
 mod body;
+mod brought_about;
 mod claims;
 mod clause;
 mod coded;

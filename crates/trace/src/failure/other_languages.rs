@@ -109,6 +109,16 @@ pub(super) const CUES: [(Tools, &str); 28] = [
     (Tools::Given, r"नहीं (मिला|मिली|मिले|किया जा सक)|त्रुटि हुई|अमान्य|विफल|^ไม่(พบ|สามารถ)|เกิดข้อผิดพลาด|ล้มเหลว|ไม่ถูกต้อง"),
 ];
 
+/// Whether a line says that no answer came in time.
+pub(super) fn tells_a_timeout(line: &str) -> bool {
+    static TIMEOUT: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)超时$|超时[，,。：: ]|逾時|タイムアウト|시간이? ?초과|zeitüberschreitung|zeitlimit überschritten|tiempo (de espera|límite) (agotado|excedido|superado)|tempo (limite |de espera )?(esgotado|excedido)|délai (d['’]attente )?(est )?dépassé|tempo scaduto|zaman aşımı|время ожидания (истекло|превышено)|превышено время ожидания|тайм-?аут|przekroczono (limit czasu|czas)|tijdslimiet overschreden|waktu habis",
+        )
+    });
+    patterns::matches(&TIMEOUT, line)
+}
+
 /// Whether a clause tells of something that was done, or how something is done. What is not done `successfully` is not.
 pub(super) fn tells_a_deed(clause: &str) -> bool {
     static DONE: LazyPattern = LazyLock::new(|| {
@@ -210,6 +220,24 @@ mod tests {
             ("get_faq", "Das Regal kann nicht im Freien stehen."),
         ] {
             assert!(!says(text, Some(tool)), "{tool}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_timeout_is_one_in_any_language() {
+        for text in [
+            "Zeitüberschreitung beim Laden",
+            "请求超时",
+            "Tiempo de espera agotado",
+            "Délai d'attente dépassé",
+            "Tempo esgotado",
+            "요청 시간 초과",
+        ] {
+            assert!(super::tells_a_timeout(text), "{text}");
+        }
+        for text in ["Das Regal wurde nicht gefunden", "超时时间", "El tiempo es bueno", "Le délai est de 3 jours"]
+        {
+            assert!(!super::tells_a_timeout(text), "{text}");
         }
     }
 }

@@ -99,7 +99,13 @@ fn is_later_step(value: RawValue<'_>) -> bool {
 
 /// Whether a value is a count above 0 or a list: a flag or a text tells of no amount.
 fn is_amount(value: RawValue<'_>) -> bool {
-    value.get().starts_with(['[', '{']) || value.get().parse::<f64>().is_ok_and(|number| number > 0.0)
+    // `2 of 3`, `2/3`
+    let counts = |text: &str| {
+        let (part, whole) = text.split_once(" of ").or_else(|| text.split_once('/'))?;
+        whole.trim().parse::<u64>().ok().and_then(|_| part.trim().parse::<u64>().ok())
+    };
+    let is_counted = || json::string(value).is_some_and(|text| counts(&text).is_some_and(|part| part > 0));
+    is_counted() || value.get().starts_with(['[', '{']) || value.get().parse::<f64>().is_ok_and(|number| number > 0.0)
 }
 
 /// Whether a value is a thing with an id, or with the state of one that was done, or a list of such things.
@@ -151,6 +157,11 @@ mod tests {
             r#"{"error":{"code":403,"data":{"charge":"ch_1","status":"succeeded"}}}"#,
             r#"{"statusCode":403,"body":"{\"charged\":true}"}"#,
             r#"{"error":"bad_request","charge":"succeeded"}"#,
+            r#"{"error":{"code":403,"details":{"payment_id":"p1","captured":true}}}"#,
+            r#"{"statusCode":403,"message":"Forbidden","chargeId":"c1"}"#,
+            r#"{"error":"403 Forbidden","stage":"post_capture_hook"}"#,
+            r#"{"error":"forbidden","deployed":"2 of 3"}"#,
+            "status: failed\nreason: forbidden\ncaptured: true",
             r#"{"errors":true,"items":[{"index":{"status":400,"error":{}}},{"index":{"_id":"1","status":201}}]}"#,
         ] {
             assert!(tell_of_a_part(body), "{body}");
@@ -165,6 +176,11 @@ mod tests {
             r#"{"error":{"id":"e1"}}"#,
             r#"{"error":"forbidden","changed":"2026-01-01","paid":"no","made":"Ford"}"#,
             r#"{"error":"forbidden","data_set":3,"set":3}"#,
+            r#"{"statusCode":403,"message":"Forbidden","requestId":"r1","accountId":"a1"}"#,
+            r#"{"error":{"code":403,"details":{"reason":"no scope","charged":false}}}"#,
+            r#"{"error":"forbidden","stage":"pre_check"}"#,
+            r#"{"error":"forbidden","deployed":"0/3"}"#,
+            "status: failed\nreason: forbidden",
             "forbidden",
             "[1]",
         ] {

@@ -35,16 +35,20 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
         return whole(state.ends_with("_not_found"));
     }
     // Beside other fields, it may be the status of a record. What was asked for and has an id is one.
-    let is_record = || {
-        let has_id = fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
-        has_id && state != "error" && tool.is_some_and(|tool| asks(tool) && !is_writer(tool))
-    };
+    let has_id = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
+    let is_record = || state != "error" && tool.is_some_and(|tool| asks(tool) && !is_writer(tool)) && has_id();
+    // A tool that sets states repeats the one that it has set.
+    let is_set =
+        || state != "error" && !has_message && tool.is_some_and(|tool| has_word(tool, &["mark", "set", "update"]));
     // A tool that asks may have fetched a record, of which a message and other fields tell.
     let may_be_fetched =
         tool.is_some_and(asks) && has_message && others > 0 && (state != "error" || !is_of_call(fields, tool));
     // The first field is about the call.
     let is_first = || fields.iter().next().is_some_and(|(name, _)| name == "status") && has_message && state == "error";
-    let has_failed = FAILED.contains(&&*state) && (others <= 2 || is_first() && !may_be_fetched) && !is_record();
+    let has_failed = FAILED.contains(&&*state)
+        && (others <= 2 || is_first() && !may_be_fetched)
+        && !is_record()
+        && !(is_set() && has_id());
     has_failed.then(|| whole(!may_be_fetched && (has_message || others == 0 || state == "error")))?
 }
 

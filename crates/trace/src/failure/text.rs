@@ -16,7 +16,9 @@ use super::patterns::{self, LazySet, any_matches};
 use super::program::{complains, ends_in_error, says_a_program, spoken};
 use super::quoted::is_quoted;
 use super::tool_name::is_shell;
-use super::{agents, already, clause, frame, laid_out, markup, own_name, prose, searched, sentence, undone};
+use super::{
+    agents, already, brought_about, clause, frame, laid_out, markup, own_name, prose, searched, sentence, undone,
+};
 
 /// Beginnings by which programs and frameworks report a failure, whatever follows.
 pub(super) const SURE: [&str; 38] = [
@@ -226,6 +228,9 @@ pub(super) fn inspect_start<'t>(text: &'t str, tool: Option<&str>) -> Option<Sig
     }
     if markup::is_error_report(plain) {
         return sign(true);
+    }
+    if brought_about::is_all(text, tool) || searched::is_verdict(text, tool) {
+        return None;
     }
     let undone = undone::says(text, tool);
     if undone == Some(true) || sentence::says(text, tool) || already::says(text, tool) {

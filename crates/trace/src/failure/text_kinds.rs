@@ -10,7 +10,7 @@ use super::kinds::{
 };
 use super::patterns::{self, LazyPattern, LazySet};
 use super::tool_name::{has_word, words};
-use super::{already, clause, excerpt, held, message, refused_values, sentence};
+use super::{already, clause, excerpt, held, message, other_languages, refused_values, sentence};
 
 /// Characters of a message that are examined: its first line, at most this many.
 const EXAMINED: usize = 240;
@@ -129,7 +129,12 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     let (inner, facts) = message::unframed(excerpt::cut(message, 4 * EXAMINED));
     // A frame can be the words, as in `Input validation error: ...`.
     let (inner, whole) = (line(inner), line(message));
+    // Of a mail server, a number tells that it refuses, and not that it broke.
+    static MAIL: LazyPattern = LazyLock::new(|| patterns::one(r"^5\d\d[ -]5\.\d{1,3}\.\d{1,3}\b"));
     let first = |text: &str| {
+        if patterns::matches(&MAIL, text) {
+            return None;
+        }
         let found = START_SET.as_ref()?.matches(text.as_bytes()).iter().next()?;
         STARTS.get(found).map(|(kind, _)| *kind)
     };
@@ -161,6 +166,7 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
     let found = ANYWHERE_SET.as_ref()?.matches(inner.as_bytes());
     let kinds = found.iter().filter_map(|number| ANYWHERE.get(number)).map(|(kind, _)| *kind);
     let known = kinds.into_iter().find(|kind| (is_clause || !proves_nothing_happened(kind)) && is_of_request(kind));
+    let known = known.or_else(|| other_languages::tells_a_timeout(&inner).then_some(TIMEOUT));
     known.or_else(|| clause::kind(&inner, tool).filter(|_| !is_general).filter(is_of_request))
 }
 
@@ -174,7 +180,7 @@ static ANSWER: LazyPattern = LazyLock::new(|| {
 /// The function, the model or the tool of which a message speaks.
 static NAMED: LazyPattern = LazyLock::new(|| {
     patterns::one(
-        r"(?i)(?:\b([\w.]+)\(\) (?:got|missing|takes)\b|\bvalidation errors? for (\w+)\b|^(?:unknown|unrecognized|unsupported|invalid|no such) (?:tool|function)(?: name)?(?: requested| called)?\s*[:'\x22`]?\s*['\x22`]?([\w.:/-]+)|^(?:tool|function) ['\x22`]?([\w.:/-]+?)['\x22`]? (?:was |is |does |could )?(?:not|unknown|disabled)\b|^['\x22`]?([\w.:/-]+?)['\x22`]? is not a valid tool|^no tool (?:named|called|with name) ['\x22`]?([\w.:/-]+)|\b(?:for|of|to) (?:the )?(?:tool|function):? ['\x22`]?([\w.:/-]+))",
+        r"(?i)(?:\b([\w.]+)\(\) (?:got|missing|takes)\b|\bvalidation errors? for (\w+)\b|^(?:unknown|unrecognized|unsupported|invalid|no such) (?:tool|function)(?: name)?(?: requested| called| available)?\s*[:'\x22`]?\s*['\x22`]?([\w.:/-]+)|^(?:tool|function) ['\x22`]?([\w.:/-]+?)['\x22`]? (?:was |is |does |could )?(?:not|unknown|disabled)\b|^['\x22`]?([\w.:/-]+?)['\x22`]? is not a valid tool|^no tool (?:named|called|with name) ['\x22`]?([\w.:/-]+)|\b(?:for|of|to) (?:the )?(?:tool|function):? ['\x22`]?([\w.:/-]+))",
     )
 });
 
