@@ -312,6 +312,49 @@ mod tests {
     }
 
     #[test]
+    fn a_kind_that_claims_something_needs_a_proof() {
+        let kind =
+            |tool, body| match assess(&ToolResult { tool: Some(tool), body: Some(body), ..ToolResult::default() }) {
+                Assessment::Ok => "ok".to_owned(),
+                Assessment::Failed(failure) | Assessment::Suspected(failure) => {
+                    assert!(
+                        failure.kind == kinds::FORBIDDEN || failure.status != Some(403),
+                        "{body}: its status claims it"
+                    );
+                    failure.kind
+                }
+            };
+        for (tool, body, expected) in [
+            ("pay", "status: FAILED\nreason: gateway timeout", kinds::TIMEOUT),
+            ("pay", "status: error\ncode: 500\nmessage: Internal Server Error", kinds::SERVER),
+            ("pay", "Status: failed", kinds::TOOL_ERROR),
+            ("upload", "Status: error\nPermission denied writing /a", kinds::FORBIDDEN),
+            ("pay", "403 Forbidden", kinds::FORBIDDEN),
+            ("pay", "403 Forbidden (payment py_1 captured)", kinds::TOOL_ERROR),
+            ("pay", r#"{"statusCode":403,"message":"Forbidden","chargeId":"c1"}"#, kinds::TOOL_ERROR),
+            (
+                "pay",
+                "Traceback (most recent call last):\n  File \"a.py\", line 1\nPermissionError: no",
+                kinds::TOOL_ERROR,
+            ),
+            ("merge_branch", "403: Branch already merged", kinds::CONFLICT),
+            ("merge_branch", "Branch already merged", kinds::CONFLICT),
+            ("cancel_order", "Order 12 not found", kinds::NOT_FOUND),
+            ("update_order", "Order 12 not found", kinds::TOOL_ERROR),
+            ("run_command", "Command was cancelled by user before it could complete.", kinds::INTERRUPTED),
+            ("run_command", "Command was rejected by user", kinds::REJECTED),
+            ("post_note", "No such tool available: post_note", kinds::UNKNOWN_TOOL),
+            ("post_note", "550 5.1.1 The mail account is full", kinds::TOOL_ERROR),
+            ("book_room", "Zeitüberschreitung bei der Anfrage", kinds::TIMEOUT),
+            ("update_case", r#"{"id":"C-1","status":"failed"}"#, "ok"),
+            ("open_case", r#"{"id":7,"type":"error","title":"x"}"#, "ok"),
+            ("close_case", "Case C-1 closed. Note: error budget exhausted.", "ok"),
+        ] {
+            assert_eq!(kind(tool, body), expected, "{tool}: {body}");
+        }
+    }
+
+    #[test]
     fn answers_that_look_like_failures_are_none() {
         let mut wrong = Vec::new();
         for (tool, body, expected) in [

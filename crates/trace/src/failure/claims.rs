@@ -6,20 +6,20 @@ use std::sync::LazyLock;
 use super::excerpt::cut;
 use super::kinds::{self, FORBIDDEN, NOT_FOUND, QUOTA, RATE, REJECTED, SCHEMA, UNAUTHORIZED};
 use super::patterns::{self, LazyPattern};
-use super::tool_name::{asks, has_word, words};
+use super::tool_name::{asks, has_word, is_writer, words};
 use playproof_engine::playbook::clause;
 
 /// Bytes of a message that are examined.
 const EXAMINED: usize = 960;
 
 /// Participles of what tools do.
-const DEEDS: &str = "added|applied|assigned|booked|cancell?ed|captured|changed|charged|closed|committed|completed|copied|created|debited|deleted|delivered|deployed|emailed|enqueued|executed|filed|imported|inserted|issued|mailed|merged|migrated|moved|opened|ordered|paid|placed|posted|processed|published|pushed|queued|recorded|refunded|registered|released|removed|saved|scheduled|sent|shipped|stored|submitted|transferred|updated|uploaded|written";
+const DEEDS: &str = "added|applied|assigned|booked|captured|changed|charged|closed|committed|completed|copied|created|debited|deleted|delivered|deployed|emailed|enqueued|executed|filed|imported|inserted|issued|mailed|merged|migrated|moved|opened|ordered|paid|placed|posted|processed|published|pushed|queued|recorded|refunded|registered|released|removed|saved|scheduled|sent|shipped|stored|submitted|transferred|updated|uploaded|written";
 
 /// What comes before or after a deed, as a noun.
 const ACTS: &str = "booking|capture|capturing|charge|charging|checkout|commit|committing|creating|creation|debit|debiting|deleting|deletion|deploy|deploying|deployment|execution|import|insert|inserting|issuing|merge|merging|moving|ordering|paying|payment|payout|placing|posting|publishing|refund|refunding|release|rollout|saving|sending|submission|submitting|transfer|transferring|updating|upload|uploading|write|writing";
 
 /// Things of which a deed is told.
-const THINGS: &str = "account|booking|branch|change|channel|charge|comment|commit|data|draft|event|file|invoice|issue|item|job|mail|message|note|object|order|page|payment|post|record|refund|release|repo|repository|reservation|row|target|task|ticket|transaction|transfer|upload|user";
+const THINGS: &str = "account|booking|branch|build|change|channel|charge|comment|commit|data|deployment|draft|e-?mail|event|file|invoice|issue|item|job|mail|message|note|object|order|page|payment|post|pr|pull request|record|refund|release|repo|repository|reservation|row|target|task|ticket|transaction|transfer|upload|user";
 
 /// Steps that come after a deed; each counts only of a tool whose name lacks it.
 const STEPS: &str = "audit|bcc|callbacks?|cc|chmod|chown|clean-?up|confirmation (?:e-?mail|mail|message)|follow-?ups?|health[ -]?checks?|notif(?:y|ying|ications?)|read-?back|receipts?|watchers?|webhooks?";
@@ -31,7 +31,8 @@ pub(super) fn tells_more(message: &str, tool: Option<&str>) -> bool {
         && (tells_a_part(&message)
             || counts_a_part(&message)
             || follows_a_deed(&message)
-            || names_a_step(&message, tool))
+            || names_a_step(&message, tool)
+            || reads_back(&message, tool))
 }
 
 /// Whether words in small letters tell of a thing that was made, or of a part that went well.
@@ -41,13 +42,19 @@ fn tells_a_part(message: &str) -> bool {
             r"(?:(?:the |your |an? )?(?:main )?(?:{THINGS})s?(?: [\w/.#-]*[\d/]\S*)?|(?:the )?[\w/.#-]*\d\S*) (?:is |was |were |already |has been |have been )?"
         );
         patterns::one(&format!(
-            r"\b(?:was|were|just) (?:{DEEDS})\b|(?:\(|\n|[;,.!] |[—–] | - )(?:but )?{thing}(?:{DEEDS})\b|\((?:{DEEDS})\)|(?:[;.!] |[—–] | - )(?:but )?(?:{DEEDS})(?: (?:as|at|for|in|to|with|without)\b| [\d$€]|[.;!]|$)|\b(?:is|are) (?:now )?live\b|\breturned 2\d\d\b|\b(?:charge|order|payment|refund|save|transfer|upload|write) (?:is |was )?(?:complete|done|fine|ok|successful)\b|\bgot (?:it|the (?:mail|message|money|order|payment))\b|[(,;.] ?(?:the )?(?:{THINGS}) \S*\d\S* (?:exists|is there)\b"
+            r"\b(?:was|were|just) (?:{DEEDS})\b|(?:\(|\n|[;,.!] |[—–] | - )(?:but )?{thing}(?:{DEEDS})\b|\((?:{DEEDS})\)|(?:[;.!] |[—–] | - )(?:but )?(?:{DEEDS})(?: (?:as|at|for|in|to|with|without)\b| [\d$€]|[.;!]|$)|\b(?:is|are) (?:now )?live\b|\breturned 2\d\d\b|\b(?:second|third|last|final) (?:call|request|step|write)\b|\bthe (?:newly )?(?:created|inserted|posted|saved|submitted|uploaded) [a-z]|\bto (?:fetch|read|retrieve|see|view) it\b|\b(?:charge|order|payment|refund|save|transfer|upload|write) (?:is |was )?(?:complete|done|fine|ok|successful)\b|\bgot (?:it|the (?:mail|message|money|order|payment))\b|[(,;.] ?(?:the )?(?:{THINGS}) \S*\d\S* (?:exists|is there)\b"
         ))
     });
     static DENIED: LazyPattern =
         LazyLock::new(|| patterns::one(r"\b(?:nothing|none|nobody|no [\w-]+|not|never) (?:was|were|just)\b"));
     let said = DENIED.as_ref().map_or(message.into(), |denied| denied.replace_all(message, ""));
     patterns::matches(&DONE, &said)
+}
+
+/// Whether what was refused to a tool that changes something, in small letters, is a request that only reads.
+fn reads_back(message: &str, tool: Option<&str>) -> bool {
+    static GET: LazyPattern = LazyLock::new(|| patterns::one(r"\bget (?:https?://|/)\S"));
+    tool.is_some_and(is_writer) && patterns::matches(&GET, message)
 }
 
 /// Whether words in small letters count what was done: `quota exceeded after 3 recipients`.
@@ -236,6 +243,9 @@ mod tests {
             ("add_member", "400 invalid phone number; account created without it"),
             ("pay_invoice", "401 Unauthorized when fetching the confirmation"),
             ("send_letter", "Quota exceeded after 3 recipients"),
+            ("pay_invoice", "403 Forbidden: GET /payments/py_1"),
+            ("add_row", "Access denied: cannot show the created row"),
+            ("add_row", "403 on second write"),
         ] {
             assert!(tells_more(text, Some(tool)), "{tool}: {text}");
             assert!(!tells_more(text, Some("get_page")), "{text}");
@@ -247,6 +257,9 @@ mod tests {
             ("refund", "Permission denied: refunds cannot be made after payment"),
             ("edit_page", "You may edit a page only after publishing it"),
             ("pay_invoice", "403: no payment was made"),
+            ("pay_invoice", "403 Forbidden: POST /payments"),
+            ("web_fetch", "403 Forbidden: GET https://a.b/c"),
+            ("add_row", "Invalid name of the new row"),
             ("pay_invoice", "Missing required field: order, created_at"),
             ("send_notification", "Quota exceeded for notifications"),
             ("create_webhook", "403 Client Error: Forbidden for url: https://a.b/webhooks/"),

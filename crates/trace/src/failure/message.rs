@@ -55,6 +55,7 @@ static FRAMES: LazyPattern = LazyLock::new(|| {
         r#"(?x)^(?:
           [*\#`"'❌✗✘🚫⛔💥❗🛑⚠️\s]+
         | (?:Error|Result)\s*\n\s*
+        | (?i:state|status)\s*:\s*(?i:error|failed|failure)\s*\n\s*
         | <(?:tool_use_error|tool_call_error|tool_error|error)>
         | (?i:\[?error\]?)\s*[:!-]\s*
         | (?i:error\s+(?:executing|calling|running|invoking)(?:\s+(?:the|mcp))?(?:\s+(?:tool|function))?)\s*['"`]?[\w.:/-]*['"`]?\s*[:-]\s*
