@@ -45,7 +45,7 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
         )
     });
     const SURE: [&str; 9] = ["ensure", "init", "install", "or", "restore", "resume", "setup", "sync", "upsert"];
-    const DENIES: [&str; 5] = [" not ", "n't ", " no ", " if ", " when "];
+    const DENIES: [&str; 6] = [" not ", "n't ", " no ", " if ", " when ", " for you "];
     let Some(tool) = tool.filter(|tool| !has_word(tool, &SURE) && !is_command_line(tool)) else { return false };
     let changes =
         is_writer(tool) || acts(tool) || has_word(tool, &CHANGES) && !asks(tool) && !looks(tool) && !gives_text(tool);
@@ -80,6 +80,7 @@ mod tests {
             ("send_mail", "Mail not sent if already queued"),
             ("pay_order", "Offer already expired"),
             ("create_event", "Event created. Bo already invited."),
+            ("book_table", "Your table is already reserved for you under code 7"),
         ] {
             assert!(!says(text, Some(tool)), "{tool}: {text}");
         }

@@ -585,7 +585,7 @@ mod tests {
     #[test]
     fn answers_deeds_and_texts_of_others_are_no_failures() {
         for (tool, text) in [
-            ("decline_shelf", "Transfer declined."),
+            ("reject_shelf", "Transfer declined."),
             ("update_order", "declined"),
             ("shelf_status", "Delivery failed"),
             ("order_shelf", "Payment refused by ten, paid at eleven"),

@@ -42,9 +42,12 @@ pub(super) fn acts(tool: &str) -> bool {
     !asks(tool) && (words.iter().any(|word| WORDS.contains(&word.as_str())) || begins_with(&words, &FIRST))
 }
 
-/// Whether a tool's name says that it records how something is.
+/// Whether a tool's name says that it records how something is, or refuses it.
 pub(super) fn records(tool: &str) -> bool {
-    const WORDS: [&str; 9] = ["label", "log", "mark", "note", "record", "report", "set", "status", "update"];
+    const WORDS: [&str; 14] = [
+        "block", "decline", "deny", "label", "log", "mark", "note", "record", "refuse", "reject", "report", "set",
+        "status", "update",
+    ];
     has_word(tool, &WORDS)
 }
 

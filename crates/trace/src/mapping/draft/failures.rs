@@ -82,8 +82,16 @@ fn signal(field: &FieldStats) -> Option<FailureSignal> {
 fn status_words(field: &FieldStats) -> Option<FailureSignal> {
     let bad: Vec<&str> = field.values.keys().map(String::as_str).filter(|value| names::means_failure(value)).collect();
     let good = ["ok", "success", "succeeded", "completed", "complete", "done"];
-    let is_status = field.values.keys().any(|value| good.contains(&value.to_lowercase().as_str()));
+    let open = ["pending", "queued", "running", "started", "in_progress", "processing", "open", "new", "unset"];
+    let is = |words: &[&str], value: &str| words.contains(&value.to_lowercase().as_str());
+    let is_status = field.values.keys().any(|value| is(&good, value));
+    // Beside the words for a success, what is left is a failure: `KO`.
+    let others = field.values.keys().map(String::as_str).filter(|value| !is(&good, value) && !is(&open, value));
+    let others: Vec<&str> = others.filter(|value| !value.is_empty()).collect();
     match bad.as_slice() {
+        [] if is_status && (1..=3).contains(&others.len()) => {
+            Some(of(field, flow(&others), |value| others.contains(&value)))
+        }
         [] if is_status => Some(of(field, "[error, failed, timeout]".to_owned(), |_| false)),
         [] => None,
         bad => Some(of(field, flow(bad), |value| bad.contains(&value))),

@@ -145,6 +145,16 @@ fn a_log_with_few_fields_is_drafted_from_these() {
 }
 
 #[test]
+fn beside_a_word_for_a_success_the_other_words_of_a_status_are_failures_unless_the_call_goes_on() {
+    let row = |outcome: &str| format!("{{\"tool\":\"pay\",\"outcome\":\"{outcome}\",\"attempt\":1}}\n");
+    let log = ["OK", "KO", "OK"].map(row).concat();
+    assert_eq!(counts(&log), (3, 3, 1));
+    assert!(read(&log).0.contains("outcome: KO"), "{}", read(&log).0);
+    let log = ["ok", "pending", "ok"].map(row).concat();
+    assert_eq!(read(&log).1.loss.failures, 0);
+}
+
+#[test]
 fn without_a_needed_field_nothing_is_drafted_and_the_error_names_it() {
     let unmapped = |log: &str| draft(log.as_bytes(), "log").unwrap().unwrap_err();
     let no_tool = unmapped("{\"level\":\"info\",\"text\":\"hello\"}\n");
