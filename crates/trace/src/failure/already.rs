@@ -14,8 +14,26 @@ const EXAMINED: usize = 240;
 const LONGEST: usize = 120;
 
 /// Participles, behind the word, of what nobody asked for.
-const REFUSED: [&str; 9] =
-    ["blocked", "denied", "exceeded", "expired", "failed", "refused", "rejected", "suspended", "unused"];
+const REFUSED: [&str; 18] = [
+    "archived",
+    "banned",
+    "blocked",
+    "deactivated",
+    "denied",
+    "disabled",
+    "ended",
+    "exceeded",
+    "expired",
+    "failed",
+    "locked",
+    "passed",
+    "reached",
+    "refused",
+    "rejected",
+    "revoked",
+    "suspended",
+    "unused",
+];
 /// States that end otherwise than in -ed.
 const STATES: [&str; 17] = [
     "built", "done", "exist", "existing", "exists", "frozen", "gone", "made", "paid", "run", "sent", "set", "sold",
@@ -44,16 +62,20 @@ pub(super) fn says(text: &str, tool: Option<&str>) -> bool {
             r"(?i)^(?:(?:the|this|that|your) )?(?-i:[A-Za-z#])(?:[^\s,;:]*[^\s,;:.!?])?(?: [^\s,;:]*[^\s,;:.!?]){0,3} already (?:been )?([a-z]+)(?: (?:as|at|by|for|from|in|on|to|under|with) [^\n,;:]{1,60})?[.!]?$",
         )
     });
-    const SURE: [&str; 9] = ["ensure", "init", "install", "or", "restore", "resume", "setup", "sync", "upsert"];
+    const SURE: [&str; 20] = [
+        "connect", "enable", "ensure", "init", "install", "join", "memory", "message", "note", "or", "post",
+        "reminder", "restore", "resume", "setup", "start", "sync", "todo", "tweet", "upsert",
+    ];
     const DENIES: [&str; 6] = [" not ", "n't ", " no ", " if ", " when ", " for you "];
-    let Some(tool) = tool.filter(|tool| !has_word(tool, &SURE) && !is_command_line(tool)) else { return false };
-    let changes =
-        is_writer(tool) || acts(tool) || has_word(tool, &CHANGES) && !asks(tool) && !looks(tool) && !gives_text(tool);
     let text = text.trim();
-    let is_short = changes && text.len() <= LONGEST && text.contains("already ") && !prose::is_title(text);
-    let Some(sentence) = SENTENCE.as_ref().filter(|_| is_short) else { return false };
+    let Some(tool) = tool.filter(|_| text.len() <= LONGEST && text.contains("already ")) else { return false };
+    let does_change = || {
+        is_writer(tool) || acts(tool) || has_word(tool, &CHANGES) && !asks(tool) && !looks(tool) && !gives_text(tool)
+    };
+    let changes = || !has_word(tool, &SURE) && !is_command_line(tool) && does_change();
+    let Some(sentence) = SENTENCE.as_ref().filter(|_| !prose::is_title(text)) else { return false };
     let is_so = |found: regex::Captures<'_>| found.get(1).is_some_and(|state| is_state(state.as_str()));
-    sentence.captures(text).is_some_and(is_so) && !DENIES.iter().any(|word| text.contains(word))
+    sentence.captures(text).is_some_and(is_so) && !DENIES.iter().any(|word| text.contains(word)) && changes()
 }
 
 #[cfg(test)]

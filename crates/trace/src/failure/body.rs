@@ -397,12 +397,13 @@ fn is_coded(fields: &Fields<'_>, others: usize, has_message: bool) -> bool {
     let is_alone = has_message || others == 0;
     // The number of an error of the interface, where there is no data.
     let number = ["code", "errcode", "errno", "ret"].iter().find_map(|name| fields.text(name)?.parse::<i64>().ok());
-    let is_of_error = |number: i64| number < 0 || number >= 1_000 && ![10_000, 20_000].contains(&number);
+    let is_of_error = |number: i64| number < 0 || (40_000..60_000).contains(&number);
+    let has_no_data = || fields.get("data").is_some_and(is_empty) || number.is_some_and(|number| number < 0);
     let says_ok = || {
         let said = REASONS.iter().find_map(|name| fields.text(name)).unwrap_or_default().to_lowercase();
         ["ok", "success", "成功", "done", "completed"].iter().any(|word| said.contains(word))
     };
-    let is_numbered = || others == 0 && has_message && number.is_some_and(is_of_error) && !says_ok();
+    let is_numbered = || others == 0 && has_message && number.is_some_and(is_of_error) && has_no_data() && !says_ok();
     is_numbered()
         || others <= 2 && is_alone && status(&["status", "statusCode", "status_code", "code", "cod"])
         || status(&["statusCode", "status_code", "http_status", "httpStatus"]) && is_answer()

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::deeds::{does, is_ending, is_known_deed};
 use super::patterns::{self, LazyPattern};
-use super::tool_name::{acts, has_word, is_writer};
+use super::tool_name::{acts, has_word, is_writer, words};
 
 /// The longest result of this kind, in bytes.
 const LONGEST: usize = 120;
@@ -29,15 +29,18 @@ pub(super) fn is_all(text: &str, tool: Option<&str>) -> bool {
     let text = text.trim();
     let bare = text.trim_end_matches(['.', '!']);
     let Some(tool) = tool.filter(|_| text.len() <= LONGEST && !text.contains('\n')) else { return false };
-    is_one_word(bare, tool) || is_set(bare, tool) || is_state(bare, tool) || is_made(bare) || is_noted(bare, tool)
+    is_one_word(bare, tool) || is_set(bare, tool) || is_state(bare, tool) || is_made(bare)
 }
 
 /// `Cancelled` of `cancel_order`, `unavailable` of `set_status`.
 fn is_one_word(text: &str, tool: &str) -> bool {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return false;
+    }
     let word = text.to_ascii_lowercase();
-    let sets_states = has_word(tool, &["change", "set", "update"]) && has_word(tool, &["presence", "state", "status"]);
-    let is_word = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
-    is_word && (is_ending(&word) && does(Some(tool), &word) || sets_states && SET.contains(&&*word))
+    let sets_states =
+        || has_word(tool, &["change", "set", "update"]) && has_word(tool, &["presence", "state", "status"]);
+    is_ending(&word) && does(Some(tool), &word) || SET.contains(&&*word) && sets_states()
 }
 
 /// `Status of OPS-1 set to failed`, `Marked as rejected`.
@@ -48,11 +51,16 @@ fn is_set(text: &str, tool: &str) -> bool {
         )
     });
     static DENIES: LazyPattern = LazyLock::new(|| {
-        patterns::one(r"(?i)\b(be|cannot|could|error|failed|must|never|no|not|only|should|unable|was)\b|n't\b")
+        patterns::one(
+            r"(?i)^[45]\d\d\b|\b(aborted|be|blocked|cannot|conflict|could|declined|denied|E[A-Z]{4,}|error|failed|forbidden|insufficient|invalid|must|never|no|not|only|refused|rejected|required|should|too|unable|unauthori[sz]ed|was)\b|n't\b",
+        )
     });
+    if !text.contains(" to ") && !text.contains("arked as ") {
+        return false;
+    }
     let before = SETS.as_ref().and_then(|sets| sets.captures(text)?.get(1)).map(|before| before.as_str());
-    (is_writer(tool) || acts(tool) || has_word(tool, &["change", "reject", "switch", "transition"]))
-        && before.is_some_and(|before| !patterns::matches(&DENIES, before))
+    before.is_some_and(|before| !patterns::matches(&DENIES, before))
+        && (is_writer(tool) || acts(tool) || has_word(tool, &["change", "reject", "switch", "transition"]))
 }
 
 /// `Server is not running` of `stop_server`.
@@ -62,7 +70,15 @@ fn is_state(text: &str, tool: &str) -> bool {
     });
     let text = [" now", " any more", " anymore"].iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
     let state = IS.as_ref().and_then(|is| is.captures(text)?.get(1)).map(|state| state.as_str());
+    // What else is down or invalid was needed for the call.
+    let is_own = |subject: &str| {
+        let mut said = subject.split(' ').map(|word| word.to_ascii_lowercase());
+        let is_of_caller = subject.starts_with("Your ") || subject.starts_with("your ");
+        !is_of_caller && said.any(|word| word.len() > 2 && words(tool).contains(&word))
+    };
+    let subject = text.split(" is ").next().unwrap_or_default();
     state.is_some_and(|state| STATES.iter().any(|(tools, states)| states.contains(&state) && has_word(tool, tools)))
+        && is_own(subject)
 }
 
 /// `Failed-payment reminder sent`, `⚠️ Posted with warnings`.
@@ -78,13 +94,6 @@ fn is_made(text: &str) -> bool {
         let deed = form.as_ref().and_then(|form| form.captures(text)?.get(1)).map(|deed| deed.as_str().to_lowercase());
         deed.is_some_and(|deed| is_known_deed(&deed)) && !text.contains(" not ")
     })
-}
-
-/// `Could not reach the customer - noted` of `log_call`.
-fn is_noted(text: &str, tool: &str) -> bool {
-    let end = [" - ", " – ", " — "].iter().find_map(|mark| text.rsplit_once(mark)).map(|(_, end)| end);
-    has_word(tool, &["add", "log", "note", "record", "track"])
-        && end.is_some_and(|end| ["logged", "noted", "recorded", "saved"].contains(&end))
 }
 
 #[cfg(test)]
@@ -105,7 +114,6 @@ mod tests {
             ("disable_lamp", "Lamp 7 is now off"),
             ("send_reminder", "Failed-payment reminder sent"),
             ("post_note", "⚠️ Posted with warnings"),
-            ("log_visit", "Could not reach the guest - noted."),
         ] {
             assert!(is_all(text, Some(tool)), "{tool}: {text}");
         }
@@ -123,7 +131,6 @@ mod tests {
             ("send_reminder", "Failed-payment reminder refused"),
             ("post_note", "⚠️ Refused with warnings"),
             ("post_note", "⚠️ Could not post"),
-            ("call_guest", "Could not reach the guest - noted."),
         ] {
             assert!(!is_all(text, Some(tool)), "{tool}: {text}");
         }

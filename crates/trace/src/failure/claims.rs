@@ -13,7 +13,7 @@ use playproof_engine::playbook::clause;
 const EXAMINED: usize = 960;
 
 /// Participles of what tools do.
-const DEEDS: &str = "added|applied|assigned|booked|captured|changed|charged|closed|committed|completed|copied|created|debited|deleted|delivered|deployed|emailed|enqueued|executed|filed|imported|inserted|issued|mailed|merged|migrated|moved|opened|ordered|paid|placed|posted|processed|published|pushed|queued|recorded|refunded|registered|released|removed|saved|scheduled|sent|shipped|started|stored|submitted|synced|transferred|updated|uploaded|written";
+const DEEDS: &str = "added|applied|assigned|booked|captured|charged|committed|completed|copied|created|debited|delivered|deployed|emailed|enqueued|executed|filed|imported|inserted|mailed|merged|migrated|opened|ordered|paid|placed|posted|processed|published|pushed|queued|recorded|refunded|registered|saved|scheduled|sent|shipped|started|stored|submitted|synced|transferred|updated|uploaded|written";
 
 /// What comes before or after a deed, as a noun.
 const ACTS: &str = "booking|capture|capturing|charge|charging|checkout|commit|committing|copying|creating|creation|debit|debiting|deleting|deletion|deploy|deploying|deployment|execution|import|insert|inserting|issuing|merge|merging|moving|ordering|paying|payment|payout|placing|posting|publishing|refund|refunding|release|rollout|saving|sending|submission|submitting|transfer|transferring|updating|upload|uploading|write|writing";
@@ -42,7 +42,7 @@ fn tells_a_part(message: &str) -> bool {
             r"(?:(?:the |your |an? )?(?:main )?(?:{THINGS})s?(?: [\w/.#-]*[\d/]\S*)?|(?:the )?[\w/.#-]*\d\S*) (?:is |was |were |already |has been |have been )?"
         );
         patterns::one(&format!(
-            r"\b(?:was|were|just) (?:{DEEDS})\b|(?:\(|\n|[;,.!] |[—–] | - )(?:but )?{thing}(?:{DEEDS})\b|\((?:{DEEDS})(?:\)| (?:as|at|in|to)\b)|(?:[;.!] |[—–] | - )(?:but )?(?:{DEEDS})(?: (?:as|at|for|in|to|with|without)\b| [\d$€]|[.;!]|$)|\b(?:is|are) (?:now )?(?:live|running)\b|\b[1-9]\d* (?:{THINGS})s? (?:{DEEDS})\b|(?:;|[.!]) (?:the )?(?:server|service|instance) \S+ (?:was|is) \w+\b|\breturned 2\d\d\b|\b(?:second|third|last|final) (?:call|request|step|write)\b|\bthe (?:newly )?(?:created|inserted|posted|saved|submitted|uploaded) [a-z]|\bto (?:fetch|read|retrieve|see|view) it\b|\b(?:charge|order|payment|refund|save|transfer|upload|write) (?:is |was )?(?:complete|done|fine|ok|successful)\b|\bgot (?:it|the (?:mail|message|money|order|payment))\b|[(,;.] ?(?:the )?(?:{THINGS}) \S*\d\S* (?:exists|is there)\b"
+            r"\b(?:was|were|just) (?:{DEEDS})\b|(?:\(|\n|[;,.!] |[—–] | - )(?:but )?{thing}(?:{DEEDS})\b|\((?:{DEEDS})(?:\)| (?:as|at|in|to)\b)|(?:[;.!] |[—–] | - )(?:but )?(?:{DEEDS})(?: (?:as|at|for|in|to|with|without)\b| [\d$€]|[.;!]|$)|\b(?:is|are) (?:now )?(?:live|running)\b|\b[1-9]\d* (?:{THINGS})s? (?:{DEEDS})\b|\breturned 2\d\d\b|\b(?:second|third|last|final) (?:call|request|step|write)\b|\bthe (?:newly )?(?:created|inserted|posted|saved|submitted|uploaded) [a-z]|\bto (?:fetch|read|retrieve|see|view) it\b|\b(?:charge|order|payment|refund|save|transfer|upload|write) (?:is |was )?(?:complete|done|fine|ok|successful)\b|\bgot (?:it|the (?:mail|message|money|order|payment))\b|[(,;.] ?(?:the )?(?:{THINGS}) \S*\d\S* (?:exists|is there)\b"
         ))
     });
     static DENIED: LazyPattern =

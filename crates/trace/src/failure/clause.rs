@@ -6,7 +6,8 @@ use std::cell::LazyCell;
 use std::sync::LazyLock;
 
 use super::deeds::{
-    self, denies_deed, ends_with_nothing_done, has_nothing_to_do, is_deed_of, is_done, tells_of_others,
+    self, denies_deed, ends_with_nothing_done, has_nothing_to_do, is_deed_of, is_done, says_none_was_made,
+    tells_of_others,
 };
 use super::kinds::{ARGUMENTS, FORBIDDEN, NOT_FOUND, TOOL_ERROR, UNAUTHORIZED};
 use super::patterns::{self, LazyPattern, LazySet};
@@ -24,7 +25,7 @@ const LONGEST: usize = 400;
 const MOST_LINES: usize = 6;
 
 /// Words of failures.
-const CUES: [(Tools, &str, &str); 50] = [
+const CUES: [(Tools, &str, &str); 48] = [
     // the request
     (
         Tools::Every,
@@ -63,7 +64,7 @@ const CUES: [(Tools, &str, &str); 50] = [
         r"^(the |your )(given|passed|provided|specified|supplied) [^\n,]{1,100}? ((is|are|was|were) (unknown|unsupported|not (known|recogni[sz]ed|supported))|must (fit|match|have|contain)\b[^\n,]{0,60})$",
     ),
     (
-        Tools::Every,
+        Tools::Doing,
         ARGUMENTS,
         r"^[`'\x22][^`'\x22\n]{1,60}[`'\x22] is not (one of|among) \W|^(command|option|flag) [`'\x22][^`'\x22\n]{1,60}[`'\x22] (is |was )?not recogni[sz]ed$",
     ),
@@ -145,12 +146,12 @@ const CUES: [(Tools, &str, &str); 50] = [
     (
         Tools::Any,
         TOOL_ERROR,
-        r"^no (output|response|reply|answer|data|result) (after|within|for) \d|^too (many|few|much) \S|^(body|content|file|image|input|message|output|payload|query|request|response|result|text)( is)? too (big|large|long)\b|^(description|name|subject|title)( is)? too long \(max",
+        r"^no (output|response|reply|answer|data|result) (after|within|for) \d|^too (many|few|much) \S|^(body|content|file|image|input|message|output|payload|query|request|response|result|text)( is)? too (big|large|long)\b|^(description|name|subject|title)( is)? too long \(max[^)\n]*\)?$",
     ),
     (
         Tools::Any,
         TOOL_ERROR,
-        r"^temporarily unavailable$|^slow ?down: |^(the |this )?(api|server|service|site|system) is (currently )?(down for|in|under) maintenance\b|^((?-i:E[A-Z]{4,8})|read-only file system|disk quota exceeded|input/output error)$|\b(path|link)\b[^\n]{0,60} escapes\b",
+        r"^temporarily unavailable$|^slow ?down: |^(the |this )?(api|service|system) is (currently )?(down for|under) maintenance\b|^(E(?-i:ACCES|EXIST|INVAL|ISDIR|NOENT|NOSPC|NOTDIR|PERM|ROFS)|read-only file system|disk quota exceeded|input/output error)$|\bpath\b[^\n]{0,60} escapes (from )?(the |its )?[\w-]+$",
     ),
     // what the call named is not there
     (
@@ -222,21 +223,11 @@ const CUES: [(Tools, &str, &str); 50] = [
         r"^could(n't| not) find \S|^there (is|are|was|were) no \S|^there('s| is) (already|not|no)\b",
     ),
     // what a tool that changes something did not do, and who did not let it
-    (Tools::Doing, TOOL_ERROR, r"^(fail|failure)$"),
-    (
-        Tools::Changing,
-        TOOL_ERROR,
-        r"^no ([\w-]+ ){1,4}(was|were|has been|have been) (booked|charged|created|delivered|issued|made|placed|posted|sent|written)( because\b[^\n,]*|:[^\n]*)?$|^(0|no) (\w+ ){1,2}(delivered|posted|sent)$|^(delivered|posted|sent) 0 of [1-9]|(,|;) not (booked|charged|created|delivered|posted|sent|written)$",
-    ),
+    (Tools::Changing, TOOL_ERROR, r"^(0|no) (\w+ ){1,2}(delivered|posted|sent)$|^(delivered|posted|sent) 0 of [1-9]"),
     (
         Tools::Making,
         TOOL_ERROR,
         r"^((the|your) )?(\w+ )?(bank|card|charge|issuer|payment|transaction|transfer) (has |was )?(declined|refused|rejected)( by (the )?\w+| (the|this|your) [^\n]*|:[^\n]*)?$|^((the|your) )?(\w+ )?(address|delivery|e-?mail|mail|message|recipient|sms) (has |was )?(blocked|bounced|refused|rejected|undeliverable|undelivered)( by (the )?\w+|:[^\n]*)?$|^undelivered (e-?mail|mail|message)\b|^delivery failed( \w+)?$|^declined$",
-    ),
-    (
-        Tools::Making,
-        TOOL_ERROR,
-        r"^awaiting (\w+ )?(approval|confirmation) (by|from|of) (a |an |the )?(human|operator|user)\b|^please confirm: \S|^needs?_(approval|confirmation)\b",
     ),
     (Tools::Doing, TOOL_ERROR, r"\bnot an? (valid |supported |known |recogni[sz]ed )?\w+$"),
     (Tools::Doing, TOOL_ERROR, r"^(\w[\w-]* ){1,4}(failed|mismatch)\b *(:|$|with|because|due|after|to |for |on |at )"),
@@ -324,6 +315,7 @@ fn says_nothing_was_done(text: &str, clause: &str, tool: Option<&str>) -> bool {
     let is_of_others = tool.is_some_and(is_command_line);
     !is_of_others
         && (!tool.is_some_and(gives_text) && has_nothing_to_do(clause, tool)
+            || says_none_was_made(clause, tool)
             || !tool.is_some_and(may_do_nothing) && ends_with_nothing_done(text))
 }
 
@@ -555,16 +547,13 @@ mod tests {
             ("move_shelf", "Temporarily unavailable"),
             ("move_shelf", "The system is under maintenance until 10:00"),
             ("write_note", "Path ../b escapes the room"),
-            ("create_shelf", "Failure"),
             ("name_shelf", "Name too long (max 80)"),
-            ("create_shelf", "No shelf was made."),
+            ("create_shelf", "No shelf was created."),
             ("create_shelf", "Like shelf 7, not created"),
             ("pay_shelf", "Your bank declined this transaction."),
             ("pay_shelf", "DECLINED"),
             ("send_shelf", "Message bounced: nobody lives there"),
             ("send_shelf", "0 parcels sent"),
-            ("send_shelf", "Awaiting confirmation from the user before sending."),
-            ("send_shelf", "Please confirm: send 4 shelves? (yes/no)"),
         ] {
             assert!(says(text, Some(tool)), "{tool}: {text}");
         }
@@ -586,6 +575,11 @@ mod tests {
     fn answers_deeds_and_texts_of_others_are_no_failures() {
         for (tool, text) in [
             ("reject_shelf", "Transfer declined."),
+            ("cancel_order", "No fee was charged"),
+            ("create_user", "No mail was sent because notifications are off"),
+            ("create_draft", "Draft 7, not sent"),
+            ("place_trade", "EXECUTED"),
+            ("send_rsvp", "Declined"),
             ("update_order", "declined"),
             ("shelf_status", "Delivery failed"),
             ("order_shelf", "Payment refused by ten, paid at eleven"),

@@ -47,12 +47,20 @@ pub(super) fn is_ending(word: &str) -> bool {
 fn tells_a_deed(clause: &str, tool: Option<&str>) -> bool {
     const NOT: &str = "already be cannot must never no nobody none not nothing should unless";
     let words = || clause.split([' ', '(', ')']).filter(|word| !word.is_empty()).map(str::to_ascii_lowercase);
+    // Of a thing, these are done: `Payment received, the receipt is missing`.
+    const OF_A_THING: &str = "authorized called configured enabled provided received requested";
     let denies = |word: String| {
+        if is_one_of(OF_A_THING, &word) {
+            return false;
+        }
         let is_own = || is_ending(&word) && does(tool, &word);
         is_one_of(NOT, &word) || word.ends_with("n't") || (is_no_deed(&word) || is_ending(&word)) && !is_own()
     };
     // `Set a place` asks for it.
-    let tells = |(at, word): (usize, String)| (is_deed(&word) || is_ending(&word)) && (at > 0 || word.ends_with("ed"));
+    let tells = |(at, word): (usize, String)| {
+        let is_told = is_deed(&word) || is_ending(&word) || at > 0 && is_one_of(OF_A_THING, &word);
+        is_told && (at > 0 || word.ends_with("ed"))
+    };
     words().enumerate().any(tells) && !words().any(denies)
 }
 
@@ -239,6 +247,25 @@ pub(super) fn ends_with_nothing_done(text: &str) -> bool {
     });
     const FINE: [&str; 6] = ["already", "current", "empty", "is open", "same", "up to date"];
     patterns::matches(&NOTHING, text) && !FINE.iter().any(|word| text.to_lowercase().contains(word))
+}
+
+/// Whether a clause says that what the name of a tool says was not made: `No charge was made` of `charge_card`, `a copy of 7, not
+/// created` of `create_ticket`.
+pub(super) fn says_none_was_made(clause: &str, tool: Option<&str>) -> bool {
+    static NONE: LazyPattern = LazyLock::new(|| {
+        patterns::one(
+            r"(?i)^no ([\w-]+) (?:was|were|has been|have been) (\w+)(?: because\b[^\n,]*|:[^\n]*)?$|(?:,|;) not (\w+)$",
+        )
+    });
+    let found = NONE.as_ref().and_then(|none| none.captures(clause));
+    let is_own = |word: Option<regex::Match<'_>>| word.is_some_and(|word| does(tool, word.as_str()));
+    let is_thing = |word: &str| tool.is_some_and(|tool| words(tool).iter().any(|own| word.eq_ignore_ascii_case(own)));
+    found.is_some_and(|found| match found.get(1) {
+        Some(thing) => {
+            is_own(found.get(2)) || is_thing(thing.as_str()) && found.get(2).is_some_and(|deed| deed.as_str() == "made")
+        }
+        None => is_own(found.get(3)),
+    })
 }
 
 /// Whether a clause says that there is nothing in what was given to do what the name of the tool says with:

@@ -16,7 +16,7 @@ pub(super) const CUES: [(Tools, &str); 28] = [
         Tools::Doing,
         r"(不能|不足|无法|無法|必须|必須|被拒绝|被拒絕)|(失败|失敗|出错|出錯)(了|しました)?([,，:：]|$)|^没有(打开|找到|选中)",
     ),
-    (Tools::Doing, r"未(创建|創建|发送|發送|提交|保存|执行|執行)|^(支付|付款|转账|轉帳|交易)被拒"),
+    (Tools::Doing, r"未(创建|創建|发送|發送|提交|保存|执行|執行)"),
     // Japanese
     (
         Tools::Given,
@@ -42,7 +42,7 @@ pub(super) const CUES: [(Tools, &str); 28] = [
     ),
     (
         Tools::Doing,
-        r"(^|[ ,])не (создан|отправлен|сохранен|сохранён|выполнен|проведен|проведён)(а|о|ы)?( |$)|^превышено время|(^| )(отклон[её]н|отказано)( |$)",
+        r"(^|[ ,])не (создан|отправлен|сохранен|сохранён|выполнен|проведен|проведён)(а|о|ы)?( |$)|^превышено время",
     ),
     // Spanish and Portuguese
     (
@@ -55,35 +55,32 @@ pub(super) const CUES: [(Tools, &str); 28] = [
     ),
     (
         Tools::Doing,
-        r"^(\S+ ){1,4}(falló|falhou)( |$)|\b(no|não) (fue|ha sido|foi) (cobrad|cread|criad|enviad|guardad|pagad|procesad|processad|publicad|realizad|registrad|salv)[oa]\b|\b(fue|foi) (rechazad|rejeitad|recusad)[oa]\b",
+        r"^(\S+ ){1,4}(falló|falhou)( |$)|\b(no|não) (fue|ha sido|foi) (cobrad|cread|criad|enviad|guardad|pagad|procesad|processad|publicad|realizad|registrad|salv)[oa]\b",
     ),
     // French
     (
         Tools::Given,
         r"\b(introuvable|n'existe pas|impossible d|n'a pas pu|n'ont pas pu)|\bn'est pas (autoris|configur|disponible|valide|connect|pris)|\b(est|sont) (invalide|obligatoire|manquant|requis|expir)|^(une )?erreur (est survenue|s'est produite|lors|interne|inattendue)|^(accès|permission) (refusé|interdit)|^(échec (de|du|lors)\b|délai (d'attente )?dépassé)",
     ),
-    (Tools::Doing, r"\bn'(a|ont) pas été \w|\b(a|ont) échoué( |$)|\b(a|ont) été (refusé|rejeté)"),
+    (Tools::Doing, r"\bn'(a|ont) pas été \w|\b(a|ont) échoué( |$)"),
     // German
     (
         Tools::Given,
         r"\bnicht (gefunden|möglich|erlaubt|vorhanden|unterstützt|verfügbar|berechtigt|angemeldet)\b|\bexistiert nicht\b|\b(konnten?|kann|darf) [^\n]{0,80}\bnicht\b|\bkonnten? nicht\b|\b(ist|sind) (ungültig|erforderlich|fehlgeschlagen|abgelaufen)\b|^(ungültige|unbekannte)[rsnm]? \w|^(es ist )?(ein )?(interner |unerwarteter )?fehler (ist |beim |aufgetreten|während )|^(zugriff verweigert|keine berechtigung|zeitüberschreitung)\b",
     ),
-    (
-        Tools::Doing,
-        r"\bfehlgeschlagen\b|\bwurden? (nicht (an|ge|er|über|ver|aus|ein|ab)\w+|abgelehnt)\b|^kein zugriff\b",
-    ),
+    (Tools::Doing, r"\bfehlgeschlagen\b|\bwurden? (nicht (an|ge|er|über|ver|aus|ein|ab)\w+)\b|^kein zugriff\b"),
     // Italian
     (
         Tools::Given,
         r"\bnon (trovat[oa]|esiste|valid[oa]|autorizzat[oa]|disponibil[ei]|è (stato )?possibile)\b|^impossibile \w|^(si è verificato un )?errore (durante|interno|nel|di )|^accesso negato\b",
     ),
-    (Tools::Doing, r"\bnon (è|sono) stat[oaie] \w+[tao]\b|\bè stat[oa] (rifiutat|respint)[oa]\b"),
+    (Tools::Doing, r"\bnon (è|sono) stat[oaie] \w+[tao]\b"),
     // Dutch, and the languages of the north
     (
         Tools::Given,
         r"\bniet (gevonden|mogelijk|toegestaan|beschikbaar|ondersteund)\b|\bbestaat niet\b|\bkon(den)? niet\b|^ongeldige? \w|\b(hittades inte|kunde inte|finns inte|ikke (funnet|fundet)|kunne ikke|finnes ikke|findes ikke)\b",
     ),
-    (Tools::Doing, r"\b(mislukt|geweigerd)\b"),
+    (Tools::Doing, r"\bmislukt\b"),
     // Polish and Czech
     (
         Tools::Given,
@@ -94,7 +91,7 @@ pub(super) const CUES: [(Tools, &str); 28] = [
         Tools::Given,
         r"\b(bulunamadı|mevcut değil|hata oluştu|desteklenmiyor|yetkiniz yok)|^geçersiz \w|(^|\s)(başarısız oldu|zaman aşımı)",
     ),
-    (Tools::Doing, r"\S{3,}(ilemedi|ılamadı|ulamadı|ülemedi)( |$)|\breddedildi\b"),
+    (Tools::Doing, r"\S{3,}(ilemedi|ılamadı|ulamadı|ülemedi)( |$)"),
     // Indonesian and Malay
     (
         Tools::Given,

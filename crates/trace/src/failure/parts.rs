@@ -94,7 +94,10 @@ fn is_later_step(value: RawValue<'_>) -> bool {
         "receipt",
         "webhook",
     ];
-    json::string(value).is_some_and(|step| words(&step).iter().any(|word| LATER.contains(&&**word)))
+    json::string(value).is_some_and(|step| {
+        let words = words(&step);
+        words.len() > 1 && words.iter().any(|word| LATER.contains(&&**word)) // alone it may be the tool's own
+    })
 }
 
 /// Whether a value is a count above 0 or a list: a flag or a text tells of no amount.

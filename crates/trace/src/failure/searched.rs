@@ -36,8 +36,18 @@ pub(super) fn is_verdict(text: &str, tool: Option<&str>) -> bool {
         )
     });
     /// What a call itself may have wrong.
-    const OF_CALLS: [&str; 8] =
-        ["api", "argument", "arguments", "credentials", "input", "parameter", "parameters", "request"];
+    const OF_CALLS: [&str; 10] = [
+        "api",
+        "argument",
+        "arguments",
+        "credentials",
+        "input",
+        "parameter",
+        "parameters",
+        "path",
+        "request",
+        "service",
+    ];
     let Some(tool) = tool.filter(|tool| !is_writer(tool) && !acts(tool) && text.len() <= 80) else { return false };
     let named = words(tool);
     let first = named.iter().find(|word| !word.is_empty());
@@ -46,7 +56,11 @@ pub(super) fn is_verdict(text: &str, tool: Option<&str>) -> bool {
     let mut said = said.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() > 2);
     let is_own =
         |word: &str| named.iter().any(|own| own == word) || word == "host" && named.iter().any(|own| own == "ping");
+    // A value that a check needs may be wrong; of what validates, that is the answer.
+    let is_of_value = ["invalid", "malformed", "expired"].iter().any(|word| text.to_ascii_lowercase().contains(word));
+    let validates = first.is_some_and(|word| ["validate", "verify"].contains(&&**word));
     judges
+        && (validates || !is_of_value)
         && patterns::matches(&VERDICT, text.trim())
         && !said.clone().any(|word| OF_CALLS.contains(&word))
         && said.any(is_own)

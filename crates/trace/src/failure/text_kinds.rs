@@ -150,7 +150,8 @@ fn named(message: &str, tool: Option<&str>) -> Option<&'static str> {
         |kind: &str| kind == INTERRUPTED && (ends || inner.contains("cannot be ") || inner.contains("already "));
     let is_of_request = |kind: &&str| !speaks_of_another(kind, &inner, tool, &facts) && !is_state(kind);
     if let Some(kind) = first(&inner).or_else(|| first(&whole)) {
-        let is_cut_off = kind == REJECTED && inner.contains(" before it could ");
+        let is_cut_off = kind == REJECTED
+            && (inner.contains(" before it could complete") || inner.contains(" before it could finish"));
         let kind = if is_cut_off { INTERRUPTED } else { kind };
         return Some(kind).filter(is_of_request);
     }

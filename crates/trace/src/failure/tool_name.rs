@@ -38,15 +38,34 @@ pub(super) fn acts(tool: &str) -> bool {
         "toggle", "trigger",
     ];
     const FIRST: [&str; 7] = ["act", "drop", "key", "mark", "place", "play", "type"];
-    let words = words(tool);
-    !asks(tool) && (words.iter().any(|word| WORDS.contains(&word.as_str())) || begins_with(&words, &FIRST))
+    let words: Vec<&str> = pieces(tool).collect();
+    !asks(tool) && (words.iter().any(|word| is_one_of(&WORDS, word)) || begins_with(&words, &FIRST))
 }
 
 /// Whether a tool's name says that it records how something is, or refuses it.
 pub(super) fn records(tool: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "block", "decline", "deny", "label", "log", "mark", "note", "record", "refuse", "reject", "report", "set",
-        "status", "update",
+    const WORDS: [&str; 21] = [
+        "blacklist",
+        "block",
+        "blocklist",
+        "cancel",
+        "decision",
+        "decline",
+        "deny",
+        "label",
+        "log",
+        "mark",
+        "note",
+        "record",
+        "refuse",
+        "reject",
+        "report",
+        "respond",
+        "response",
+        "rsvp",
+        "set",
+        "status",
+        "update",
     ];
     has_word(tool, &WORDS)
 }
@@ -61,8 +80,8 @@ pub(super) fn is_shell(tool: &str) -> bool {
 pub(super) fn is_command_line(tool: &str) -> bool {
     const WORDS: [&str; 7] = ["bash", "cmd", "powershell", "sh", "shell", "terminal", "zsh"];
     const RUNS: [&str; 4] = ["exec", "execute", "run", "start"];
-    let words = words(tool);
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let words: Vec<&str> = pieces(tool).collect();
+    let has = |list: &[&str]| words.iter().any(|word| is_one_of(list, word));
     has(&WORDS) || has(&["command"]) && has(&RUNS)
 }
 
@@ -80,22 +99,22 @@ const FINDS: [&str; 8] = ["exists", "find", "has", "search", "status", "track", 
 
 /// Whether a tool's name says that it asks how something is, and changes nothing.
 pub(super) fn asks(tool: &str) -> bool {
-    let words = words(tool);
-    let tells = || words.last().is_some_and(|word| ["exists", "status"].contains(&word.as_str()));
+    let words: Vec<&str> = pieces(tool).collect();
+    let tells = || words.last().is_some_and(|word| is_one_of(&["exists", "status"], word));
     begins_with(&words, &ASKS) || (begins_with(&words, &FINDS) || tells()) && !writes(&words)
 }
 
-fn begins_with(words: &[String], list: &[&str]) -> bool {
-    words.iter().find(|word| !word.is_empty()).is_some_and(|word| list.contains(&word.as_str()))
+fn begins_with(words: &[&str], list: &[&str]) -> bool {
+    words.iter().find(|word| !word.is_empty()).is_some_and(|word| is_one_of(list, word))
 }
 
 /// Whether a tool's name says that it changes, sends or ends something, and not that it tells of that.
 pub(super) fn is_writer(tool: &str) -> bool {
-    let words = words(tool);
+    let words: Vec<&str> = pieces(tool).collect();
     writes(&words) && !begins_with(&words, &ASKS)
 }
 
-fn writes(words: &[String]) -> bool {
+fn writes(words: &[&str]) -> bool {
     const WORDS: [&str; 46] = [
         "add",
         "append",
@@ -144,26 +163,34 @@ fn writes(words: &[String]) -> bool {
         "upsert",
         "write",
     ];
-    words.iter().any(|word| WORDS.contains(&word.as_str()))
+    words.iter().any(|word| is_one_of(&WORDS, word))
+}
+
+fn is_one_of(list: &[&str], word: &str) -> bool {
+    list.iter().any(|own| own.eq_ignore_ascii_case(word))
 }
 
 /// Whether one of `list` is a word of a tool's name.
 pub(super) fn has_word(tool: &str, list: &[&str]) -> bool {
-    words(tool).iter().any(|word| list.contains(&word.as_str()))
+    pieces(tool).any(|piece| is_one_of(list, piece))
 }
 
 /// The words of a tool's name in small letters.
 pub(super) fn words(tool: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    for c in tool.chars() {
-        if c.is_uppercase() || !c.is_ascii_alphanumeric() {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
-            word.push(c.to_ascii_lowercase());
-        }
-    }
-    words
+    pieces(tool).map(str::to_ascii_lowercase).collect()
+}
+
+/// The words of a tool's name as they are written: a capital begins one.
+fn pieces(tool: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric();
+    let mut rest = tool;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|c| !is_part(c));
+        let end = rest.char_indices().skip(1).find(|(_, c)| !is_part(*c) || c.is_ascii_uppercase());
+        let (piece, others) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+        rest = others;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 /// Words of tools that give texts of others, or of their own making.
