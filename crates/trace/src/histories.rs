@@ -10,6 +10,7 @@ use regex::Regex;
 use crate::hash;
 use crate::json;
 use crate::raw_value::RawValue;
+use crate::repeated_calls::is_random;
 
 /// The most conversations that are remembered.
 const MAX_CONVERSATIONS: usize = 10_000;
@@ -109,10 +110,9 @@ fn is_instruction(message: RawValue<'_>) -> bool {
 /// Whether a call has an id that no other call has by chance. Where calls are counted, as in tests of instructions, two
 /// conversations may begin alike.
 fn has_own_id(message: &str) -> bool {
-    const SHORTEST: usize = 16;
     let ids = message.split("id\"").skip(1).filter_map(|rest| rest.trim_start().strip_prefix(':'));
     let mut values = ids.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
-    values.any(|value| value.len() >= SHORTEST)
+    values.any(is_random)
 }
 
 /// A message without its `cache_control`: a client moves that mark, `{"type": "ephemeral"}`, to the last message of each

@@ -3,9 +3,6 @@
 
 use crate::hash;
 
-/// The shortest id that no two calls have by chance. Counted ids, such as `call_1`, begin anew in each run.
-const SHORTEST_ID: usize = 16;
-
 /// The number of calls that are remembered, at most.
 const SLOTS: usize = 1 << 14;
 
@@ -26,7 +23,7 @@ impl RepeatedCalls {
     /// Takes the next call. `whole` is its id, its tool and its arguments.
     pub(crate) fn see(&mut self, run: &str, whole: [&str; 3], place: &str) {
         let [id, ..] = whole;
-        if id.len() < SHORTEST_ID {
+        if !is_random(id) {
             return;
         }
         let add = |sum: u64, part: &str| hash::half(hash::bytes(part.as_bytes(), sum));
@@ -52,6 +49,12 @@ impl RepeatedCalls {
             true => {}
         }
     }
+}
+
+/// Whether an id is one that no two calls have by chance. Counted ids, such as `call_1`, are short, and begin anew in each run.
+pub(crate) fn is_random(id: &str) -> bool {
+    const SHORTEST: usize = 16;
+    id.len() >= SHORTEST
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
+use crate::imported::{ImportWarning, LossReport, Missing};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
 use crate::repeated_calls::RepeatedCalls;
@@ -128,14 +129,12 @@ impl TraceWriter {
         std::mem::take(&mut self.origins)
     }
 
-    /// Whether a call has an idempotency key.
-    pub(crate) fn has_keys(&self) -> bool {
-        self.has_keys
-    }
-
-    /// The calls that more than one run has.
-    pub(crate) fn repeated(&self) -> &RepeatedCalls {
-        &self.repeated
+    /// Reports what the calls so far tell of their source: whether it has idempotency keys, and calls that it repeats.
+    pub(crate) fn report(&self, loss: &mut LossReport) {
+        if self.has_keys {
+            loss.missing.remove(&Missing::Keys);
+        }
+        loss.warn_of(ImportWarning::RepeatedCall, self.repeated.count, || self.repeated.first.clone());
     }
 
     pub(crate) fn call(&mut self, call: &OutputCall<'_>) {

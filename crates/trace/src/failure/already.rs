@@ -1,5 +1,5 @@
-//! What is already so: a refusal that says it proves nothing, because a first attempt whose answer was lost leaves the same
-//! words. Without a status, a sentence that says only this is a conflict.
+//! Refusals such as `already paid`: they prove nothing, because an earlier attempt whose answer was lost has them as its
+//! consequence. A sentence that says only this is a conflict.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ const EXAMINED: usize = 240;
 /// The longest sentence, in bytes.
 const LONGEST: usize = 120;
 
-/// Participles, behind the word, of what nobody asked for.
+/// States that no call asks for: an earlier attempt has not brought them about.
 const REFUSED: [&str; 18] = [
     "archived",
     "banned",
@@ -45,7 +45,7 @@ fn is_state(word: &str) -> bool {
     (word.len() > 4 && word.ends_with("ed") || STATES.contains(&&*word)) && !REFUSED.contains(&&*word)
 }
 
-/// Whether a refusal says that what was asked for is already so.
+/// Whether a refusal says that the work of the call is already done.
 pub(super) fn says_done(message: &str) -> bool {
     static ALREADY: LazyPattern =
         LazyLock::new(|| patterns::one(r"(?i)\b(you have )?already (?:been |an? |in )?([a-z]+)\b( your| the limit)?"));

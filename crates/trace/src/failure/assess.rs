@@ -152,8 +152,7 @@ fn is_of_reader(said: &str, tool: Option<&str>) -> bool {
     static UNREAD: LazyPattern = LazyLock::new(|| {
         patterns::one(r"(?i)\A(file not found: \S[^\n]{0,200}|error reading file: [^\n]{1,200}|ENOENT: [^\n]{1,200})\z")
     });
-    tool.is_some_and(|tool| has_word(tool, &["file", "files"]) || has_word(tool, &["read"]))
-        && patterns::matches(&UNREAD, said.trim())
+    tool.is_some_and(|tool| has_word(tool, &["file", "files", "read"])) && patterns::matches(&UNREAD, said.trim())
 }
 
 /// Whether the program that ran a command says how it ended, in its frame around the output too, or who ended it.
@@ -203,7 +202,7 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
         },
         None => text.map_or((kinds::TOOL_ERROR, None), |kind| (kind, Some(KindFrom::Text))),
     };
-    // What is already so was not refused: the call, or another, may have done it.
+    // `already paid` may be the work of an earlier attempt: it proves no refusal.
     let is_done_before = own.is_none() && claims::may_be_done_before(kind) && already::says_done(&details.message);
     let kind = if is_done_before { kinds::CONFLICT } else { kind };
     let is_traced = claims::is_of_a_traceback(kind, result.body, result.tool);

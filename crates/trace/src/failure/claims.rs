@@ -29,7 +29,7 @@ pub(super) fn tells_more(message: &str, tool: Option<&str>) -> bool {
     let message = cut(message, EXAMINED).to_lowercase();
     !tool.is_some_and(asks)
         && (tells_a_part(&message)
-            || counts_a_part(&message)
+            || counts_what_was_done(&message)
             || follows_a_deed(&message)
             || names_a_step(&message, tool)
             || reads_back(&message, tool))
@@ -51,14 +51,14 @@ fn tells_a_part(message: &str) -> bool {
     patterns::matches(&DONE, &said)
 }
 
-/// Whether what was refused to a tool that changes something, in small letters, is a request that only reads.
+/// Whether a tool that changes something was refused a request that only reads. The words are in small letters.
 fn reads_back(message: &str, tool: Option<&str>) -> bool {
     static GET: LazyPattern = LazyLock::new(|| patterns::one(r"\bget (?:https?://|/)\S"));
     tool.is_some_and(is_writer) && patterns::matches(&GET, message)
 }
 
 /// Whether words in small letters count what was done: `quota exceeded after 3 recipients`.
-fn counts_a_part(message: &str) -> bool {
+fn counts_what_was_done(message: &str) -> bool {
     static COUNT: LazyPattern = LazyLock::new(|| patterns::one(r"\bafter [1-9]\d* (?:of \d+ )?([a-z]+)"));
     const OTHERS: [&str; 20] = [
         "attempt", "attempts", "bad", "calls", "d", "days", "failed", "failures", "h", "hours", "invalid", "m", "min",

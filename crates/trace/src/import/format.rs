@@ -123,7 +123,8 @@ pub(super) fn output_of(format: SourceFormat, options: FormatOptions<'_>) -> Imp
 /// Whether `beginning` is that of a trace in our own format: one of its first lines is ours, and none says in a field of its
 /// own that its call failed.
 pub fn is_own_format(beginning: &[u8]) -> bool {
-    objects(beginning).any(|(_, line)| is_own_line(&line)) && foreign_flag(beginning).is_none()
+    let lines: Vec<_> = objects(beginning).collect();
+    lines.iter().any(|(_, line)| is_own_line(line)) && !lines.iter().any(|(_, line)| foreign_failure(line).is_some())
 }
 
 /// The objects in the first lines, with the numbers of the lines.
@@ -140,23 +141,22 @@ pub fn without_own_lines(beginning: &[u8]) -> Vec<u8> {
     others.flatten().copied().collect()
 }
 
-/// The first line, from 1, that says in a field of another log that its call failed, and not in our `status`; with that field. A
-/// line with its `type` is ours.
+/// The first line, from 1, that says in a field of another log that its call failed, and not in our `status`; with that field.
 pub fn foreign_flag(beginning: &[u8]) -> Option<(usize, &'static str)> {
+    objects(beginning).find_map(|(number, line)| Some((number, foreign_failure(&line)?)))
+}
+
+/// The field of another log by which a line says that its call failed. A line with its `type` is ours.
+fn foreign_failure(line: &Map<String, Value>) -> Option<&'static str> {
     const FAILED: [&str; 5] = ["is_error", "isError", "failed", "err", "exception"];
     const SUCCEEDED: [&str; 3] = ["success", "succeeded", "ok"];
-    let says = |line: &Map<String, Value>| {
-        let is_set = |value: &Value| !matches!(value, Value::Null | Value::Bool(false)) && *value != "" && *value != 0;
-        let has_failed = |flag: &&str| line.get(*flag).is_some_and(is_set);
-        let failed = FAILED.into_iter().find(has_failed);
-        failed.or_else(|| SUCCEEDED.into_iter().find(|flag| line.get(*flag) == Some(&Value::Bool(false))))
-    };
-    let is_ours = |line: &Map<String, Value>| {
-        line.contains_key("type")
-            || !line.contains_key("tool")
-            || line.get("status").is_some_and(|status| status == "error")
-    };
-    objects(beginning).filter(|(_, line)| !is_ours(line)).find_map(|(number, line)| Some((number, says(&line)?)))
+    let is_told = line.get("status").is_some_and(|status| status == "error");
+    if line.contains_key("type") || !line.contains_key("tool") || is_told {
+        return None;
+    }
+    let is_set = |value: &Value| !matches!(value, Value::Null | Value::Bool(false)) && *value != "" && *value != 0;
+    let failed = FAILED.into_iter().find(|flag| line.get(*flag).is_some_and(is_set));
+    failed.or_else(|| SUCCEEDED.into_iter().find(|flag| line.get(*flag) == Some(&Value::Bool(false))))
 }
 
 /// Most of its fields are ours. Unknown fields are legal, but a log with many of them has another format.

@@ -271,7 +271,7 @@ struct Flag<'a> {
     failed: Option<bool>,
     /// The error, if that is more than a flag.
     error: Option<Cow<'a, str>>,
-    /// The value of a flag that nobody knows.
+    /// It has a flag whose value is unknown.
     is_unknown: bool,
 }
 

@@ -66,11 +66,7 @@ impl ImportOutput {
         if self.unflagged > 0 {
             self.loss.missing.insert(Missing::FailureFlags);
         }
-        if self.lines.has_keys() {
-            self.loss.missing.remove(&Missing::Keys);
-        }
-        let repeated = self.lines.repeated();
-        self.loss.warn_of(ImportWarning::RepeatedCall, repeated.count, || repeated.first.clone());
+        self.lines.report(&mut self.loss);
         let (lines, origins) = self.lines.into_parts();
         Imported { lines, origins, loss: self.loss }
     }

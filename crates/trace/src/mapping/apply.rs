@@ -205,11 +205,7 @@ impl Applier {
         let of_user = self.mapping.title.is_none().then_some(&self.mapping).or(self.mapping.overrides.as_ref());
         self.loss.unmatched.extend(of_user.into_iter().flat_map(|mapping| mapping.misspelt_kinds()));
         self.loss.missing.append(&mut missing(&self.mapping));
-        if self.lines.has_keys() {
-            self.loss.missing.remove(&Missing::Keys);
-        }
-        let repeated = self.lines.repeated();
-        self.loss.warn_of(ImportWarning::RepeatedCall, repeated.count, || repeated.first.clone());
+        self.lines.report(&mut self.loss);
         self.loss.runs = self.runs.len().max(1) as u64;
         Ok(self.loss)
     }
