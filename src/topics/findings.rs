@@ -230,6 +230,16 @@ have. Playproof does not guess: the outcome is `undetermined` and names the miss
 What to do: `--beyond-tape ok|repeat|fail:KIND` answers from a model (`modelled`). `--join-resends` reads an identical \
 later call as the next attempt (`inferred`). Or write a fixture for the case.",
         ),
+        FindingId::Unfinished => (
+            "a result says that the work is not done yet",
+            "\
+The answer names the state of a job that goes on (`running`, `queued`, `pending`), waits for an approval, or stands in the \
+place of a result that was lost. It is neither ok nor failed: no rule classifies it, it is not retried, the outcome is \
+`undetermined`, and the effect of a write is `unknown`. A later result for the same call counts.
+
+What to do: look in the upstream how the work ended. If the answer is the result, a mapping says so: \
+`not_failed: [ { message: { starts_with: Queued } } ]`.",
+        ),
         FindingId::SuspectedFailure => (
             "a result suggests a failure and does not prove one",
             "\

@@ -100,7 +100,7 @@ pub const WORDS: &[(&str, &str, &str, &str)] = &[
         "an answer is missing, or only suggests a failure",
         "The recording ends before the playbook does. The outcome names the missing answer; Playproof never reports an \
          assumption as evidence. `--beyond-tape` answers from a model. Or an answer suggests a failure and does not prove one: \
-         see the finding `suspected_failure`.",
+         see the finding `suspected_failure`. Or it says that the work is not done yet: see the finding `unfinished`.",
     ),
     ("claim", "applied", "the upstream made the change", "A claim about the effect of a call: the change exists."),
     (

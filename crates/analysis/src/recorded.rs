@@ -82,7 +82,10 @@ fn evidence(call: &RecordedCall) -> Vec<String> {
 #[must_use]
 pub fn without_echoes(mut fixture: Fixture, call: &RecordedCall) -> Fixture {
     for answer in fixture.calls.iter_mut().flat_map(|call| &mut call.script.attempts) {
-        if let UpstreamReply::Failed(Some(error)) | UpstreamReply::Suspected(Some(error)) = &mut answer.reply {
+        if let UpstreamReply::Failed(Some(error))
+        | UpstreamReply::Suspected(Some(error))
+        | UpstreamReply::Unfinished(Some(error)) = &mut answer.reply
+        {
             let message = error.message.as_deref().map(|message| message_without_echoes(message, call).into());
             *error = Arc::new(ErrorFacts { message, ..(**error).clone() });
         }

@@ -138,6 +138,8 @@ pub enum Reply {
     Failed(Option<Arc<ErrorFacts>>),
     /// Its text suggests a failure and does not prove one.
     Suspected(Option<Arc<ErrorFacts>>),
+    /// The work that was asked for is not done yet: how it ends is open.
+    Unfinished(Option<Arc<ErrorFacts>>),
 }
 
 impl Reply {
@@ -145,7 +147,7 @@ impl Reply {
     pub const fn error(&self) -> Option<&Arc<ErrorFacts>> {
         match self {
             Reply::Ok => None,
-            Reply::Failed(error) | Reply::Suspected(error) => error.as_ref(),
+            Reply::Failed(error) | Reply::Suspected(error) | Reply::Unfinished(error) => error.as_ref(),
         }
     }
 

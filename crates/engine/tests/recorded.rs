@@ -133,6 +133,20 @@ fn a_suspected_failure_is_neither_classified_nor_retried_and_its_effect_is_unkno
 }
 
 #[test]
+fn a_result_that_says_that_the_work_goes_on_is_unfinished_and_its_effect_is_unknown() {
+    let running = || Reply::Unfinished(failed("tool_error", "running", None).error().cloned());
+    for key in [None, Some("k")] {
+        let record = standard(&call(key, vec![running()]));
+        assert_eq!(record.outcomes[0].kind, OutcomeKind::Unfinished(RequestKind::Attempt(AttemptNo::FIRST)));
+        assert_eq!(record.outcomes[0].kind.as_str(), "undetermined");
+        assert_eq!((record.outcomes[0].claim, record.outcomes[0].attempts), (EffectClaim::Unknown, 1));
+        assert_eq!(record.ledger.entries()[0].kind, LedgerKind::Unobserved);
+        assert_eq!(ids(&record), [FindingId::Unfinished]);
+        assert!(!record.events.iter().any(|event| matches!(event.what, Decision::FailureClassified { .. })));
+    }
+}
+
+#[test]
 fn a_call_without_any_answer_is_undetermined_and_not_off_tape() {
     let record = standard(&call(None, vec![]));
     assert_eq!(record.outcomes[0].kind, OutcomeKind::Undetermined(RequestKind::Attempt(AttemptNo::FIRST)));

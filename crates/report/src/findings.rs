@@ -96,6 +96,7 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             format!("{} that no rule of the playbook matches", counted(count, "failure", "failures"))
         }
         FindingId::Undetermined => "a needed answer is missing".to_owned(),
+        FindingId::Unfinished => "its answer says that the work is not done yet".to_owned(),
         FindingId::SuspectedFailure => "its answer suggests a failure and does not prove one".to_owned(),
         FindingId::PossibleDuplicateEffect if about.doubt.is_some() => {
             let effects = counted(count, "effect", "effects");

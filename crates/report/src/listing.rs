@@ -290,7 +290,7 @@ impl Listing {
         for answer in &call.answers {
             match &answer.reply {
                 Reply::Ok => true.hash(&mut hash),
-                Reply::Failed(error) | Reply::Suspected(error) => {
+                Reply::Failed(error) | Reply::Suspected(error) | Reply::Unfinished(error) => {
                     let error = error.as_deref();
                     answer.reply.is_failure().hash(&mut hash);
                     error.and_then(|error| error.kind.as_deref()).hash(&mut hash);

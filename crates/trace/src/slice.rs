@@ -103,6 +103,7 @@ fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAn
         Reply::Ok => OutputStatus::Ok,
         Reply::Failed(facts) => OutputStatus::Failed(facts.as_deref().map(error).unwrap_or_default()),
         Reply::Suspected(facts) => OutputStatus::Suspected(facts.as_deref().map(error).unwrap_or_default()),
+        Reply::Unfinished(facts) => OutputStatus::Unfinished(facts.as_deref().map(error).unwrap_or_default()),
     };
     OutputResult {
         run: call.run(),

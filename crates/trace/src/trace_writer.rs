@@ -86,6 +86,8 @@ pub(crate) enum OutputStatus<'a> {
     Failed(OutputError<'a>),
     /// Its text suggests a failure and does not prove one.
     Suspected(OutputError<'a>),
+    /// The work that was asked for is not done yet.
+    Unfinished(OutputError<'a>),
 }
 
 /// The error object of a failed result, to write.
@@ -180,6 +182,7 @@ impl TraceWriter {
             OutputStatus::Ok => ("ok", None),
             OutputStatus::Failed(error) => ("error", Some(error)),
             OutputStatus::Suspected(error) => ("suspected", Some(error)),
+            OutputStatus::Unfinished(error) => ("unfinished", Some(error)),
         };
         object.text("status", Some(status));
         // A flag is the rule.

@@ -193,7 +193,9 @@ fn answer_fields(answer: &ScriptedAnswer) -> String {
         UpstreamReply::Ok => "ok: {}".to_owned(),
         UpstreamReply::Lost => "timeout: {}".to_owned(),
         // No fixture suspects a failure.
-        UpstreamReply::Failed(None) | UpstreamReply::Suspected(_) => "error: absent".to_owned(),
+        UpstreamReply::Failed(None) | UpstreamReply::Suspected(_) | UpstreamReply::Unfinished(_) => {
+            "error: absent".to_owned()
+        }
         UpstreamReply::Failed(Some(error)) => format!("error: {{ {} }}", error_fields(error)),
     };
     if answer.latency.as_micros() > 0 {

@@ -73,6 +73,8 @@ pub enum Actor {
     Undetermined(RequestKind),
     /// The answer to this suggests a failure and does not prove one.
     Suspected(RequestKind),
+    /// The answer to this says that the work is not done yet.
+    Unfinished(RequestKind),
 }
 
 /// What the planner starts from.
@@ -412,5 +414,6 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         }
         OutcomeKind::Undetermined(asked) => Actor::Undetermined(asked),
         OutcomeKind::Suspected(asked) => Actor::Suspected(asked),
+        OutcomeKind::Unfinished(asked) => Actor::Unfinished(asked),
     }
 }

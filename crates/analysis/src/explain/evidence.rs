@@ -124,7 +124,7 @@ impl AnswerEvidence {
                 self.said.ok_after_processed |= self.said.processed;
                 EffectClaim::Applied
             }
-            Reply::Suspected(_) => EffectClaim::Unknown,
+            Reply::Suspected(_) | Reply::Unfinished(_) => EffectClaim::Unknown,
             Reply::Failed(error) => {
                 let Some(Classification { verdict, rule }) = plan.recorded_verdict(call, facts, answer, number) else {
                     return EffectClaim::NotApplied;

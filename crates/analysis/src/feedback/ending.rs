@@ -75,7 +75,7 @@ pub fn failure_at(call: &RecordedCall, attempt: u32) -> Option<Option<&ErrorFact
     let place = usize::try_from(attempt).ok()?.checked_sub(1)?;
     let answer = call.answers.iter().filter(|answer| answer.to == AnswerTo::Attempt).nth(place)?;
     match &answer.reply {
-        Reply::Ok | Reply::Suspected(_) => None,
+        Reply::Ok | Reply::Suspected(_) | Reply::Unfinished(_) => None,
         Reply::Failed(error) => Some(error.as_deref()),
     }
 }

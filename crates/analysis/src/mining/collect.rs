@@ -88,7 +88,7 @@ impl MinedPart {
             let (_, answer) = call.attempts().find(|(number, _)| *number == attempt)?;
             match &answer.reply {
                 Reply::Failed(error) => Some((error.clone(), answer.place)),
-                Reply::Ok | Reply::Suspected(_) => None,
+                Reply::Ok | Reply::Suspected(_) | Reply::Unfinished(_) => None,
             }
         };
         let ((error, place), (raw, _)) = (failed(call)?, failed(raw_call)?);

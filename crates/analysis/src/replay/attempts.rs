@@ -86,7 +86,7 @@ fn course(call: &RecordedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> Vec
         next = number.next();
         attempts.push(match &answer.reply {
             Reply::Ok => AttemptShows { ok: true, may_have_acted: false, ..unanswered },
-            Reply::Suspected(_) => unanswered,
+            Reply::Suspected(_) | Reply::Unfinished(_) => unanswered,
             Reply::Failed(error) => {
                 let keyed = keyed_for(error.as_deref(), call.key());
                 let FailureMeaning { denied, processed, .. } =
@@ -130,7 +130,7 @@ pub fn settled(call: &RecordedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
                 .meaning(call, facts, (keyed_for(error.as_deref(), call.key()), number), error.as_ref())
                 .may_have_acted
         }
-        Reply::Ok | Reply::Suspected(_) => true,
+        Reply::Ok | Reply::Suspected(_) | Reply::Unfinished(_) => true,
     };
     for (number, answer) in call.attempts() {
         if !may_have_acted(&answer.reply, number) {

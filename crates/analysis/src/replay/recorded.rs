@@ -438,7 +438,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
         for (number, answer) in call.attempts() {
             (seen.denied, seen.processed, seen.advice, seen.out_of_order) = (false, false, None, false); // those of the last answer count
             seen.wait_until = wait_until(answer);
-            seen.suspected = matches!(answer.reply, Reply::Suspected(_));
+            seen.suspected = matches!(answer.reply, Reply::Suspected(_) | Reply::Unfinished(_));
             seen.may_have_acted |= writes && seen.suspected;
             if let Reply::Failed(error) = &answer.reply {
                 let keyed = keyed_for(error.as_deref(), call.key());

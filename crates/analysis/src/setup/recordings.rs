@@ -150,7 +150,7 @@ impl Recordings {
         let (raw, shown) = (closed.raw(), closed.shown());
         let failure: Option<FailureKey> = raw.answers.iter().find_map(|answer| match &answer.reply {
             Reply::Failed(error) => Some(error.as_deref().map(|error| (error.kind.clone(), error.status))),
-            Reply::Ok | Reply::Suspected(_) => None,
+            Reply::Ok | Reply::Suspected(_) | Reply::Unfinished(_) => None,
         });
         let failed = u64::from(failure.is_some());
         recording.calls += 1;

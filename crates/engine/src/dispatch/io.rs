@@ -129,6 +129,8 @@ pub enum Response {
     Unclear(Option<ErrorId>),
     /// The answer suggests a failure and does not prove one.
     Suspected(Option<ErrorId>),
+    /// The answer says that the work is not done yet.
+    Unfinished(Option<ErrorId>),
     /// Nothing supplies an answer.
     Unanswered,
 }
@@ -141,6 +143,7 @@ impl Response {
             Response::Failed(failure) => Status::Failed(failure.error),
             Response::Refused(error) | Response::Unclear(error) => Status::Failed(error),
             Response::Suspected(error) => Status::Suspected(error),
+            Response::Unfinished(error) => Status::Unfinished(error),
             Response::Unanswered => Status::Unanswered,
         }
     }
@@ -149,7 +152,10 @@ impl Response {
     pub(super) const fn error(self) -> Option<ErrorId> {
         match self {
             Response::Failed(failure) => failure.error,
-            Response::Refused(error) | Response::Unclear(error) | Response::Suspected(error) => error,
+            Response::Refused(error)
+            | Response::Unclear(error)
+            | Response::Suspected(error)
+            | Response::Unfinished(error) => error,
             Response::Ok | Response::Unanswered => None,
         }
     }

@@ -36,6 +36,8 @@ pub enum Status {
     Failed(Option<ErrorId>),
     /// Its text suggests a failure and does not prove one.
     Suspected(Option<ErrorId>),
+    /// The work that was asked for is not done yet.
+    Unfinished(Option<ErrorId>),
     /// No answer came, and no later answer is known.
     Unanswered,
 }
@@ -403,6 +405,8 @@ pub enum OutcomeKind {
     Undetermined(RequestKind),
     /// An answer suggests a failure and does not prove one.
     Suspected(RequestKind),
+    /// An answer says that the work is not done yet.
+    Unfinished(RequestKind),
 }
 
 impl OutcomeWord {
@@ -427,7 +431,9 @@ impl OutcomeKind {
             OutcomeKind::Cached { .. } => OutcomeWord::Cached,
             OutcomeKind::Skipped => OutcomeWord::Skipped,
             OutcomeKind::Cancelled => OutcomeWord::Cancelled,
-            OutcomeKind::Undetermined(_) | OutcomeKind::Suspected(_) => OutcomeWord::Undetermined,
+            OutcomeKind::Undetermined(_) | OutcomeKind::Suspected(_) | OutcomeKind::Unfinished(_) => {
+                OutcomeWord::Undetermined
+            }
         }
     }
 

@@ -438,8 +438,8 @@ impl Decision {
     pub const fn sent_reversal(&self) -> bool {
         match self {
             Decision::Outcome(outcome) => {
-                use OutcomeKind::{Suspected, Undetermined};
-                matches!(outcome.kind, Undetermined(RequestKind::Reversal) | Suspected(RequestKind::Reversal))
+                use OutcomeKind::{Suspected, Undetermined, Unfinished};
+                matches!(outcome.kind, Undetermined(asked) | Suspected(asked) | Unfinished(asked) if matches!(asked, RequestKind::Reversal))
             }
             what => matches!(what.carries_out(), Some(CompensationWord::IssueReversal)),
         }
@@ -469,6 +469,7 @@ impl Outcome {
             }
             OutcomeKind::Exhausted(stop) => take(FieldKey::Stop, FieldValue::Word(stop.as_str())),
             OutcomeKind::Suspected(_) => take(FieldKey::Why, FieldValue::Word(FindingId::SuspectedFailure.as_str())),
+            OutcomeKind::Unfinished(_) => take(FieldKey::Why, FieldValue::Word(FindingId::Unfinished.as_str())),
             OutcomeKind::Undetermined(asked) => take(FieldKey::Lacks, FieldValue::Lacks(asked)),
             OutcomeKind::Reversed(reason) => take(FieldKey::Reason, FieldValue::Reason(reason)),
             OutcomeKind::Deprecated(why) => take(FieldKey::Reason, FieldValue::GivenUp(why)),

@@ -64,6 +64,8 @@ words! {
         Undetermined = "undetermined",
         /// A result whose text suggests a failure and does not prove one.
         SuspectedFailure = "suspected_failure",
+        /// A result that says that the work is not done yet.
+        Unfinished = "unfinished",
         /// As `duplicate_effect`, on assumed tool facts.
         PossibleDuplicateEffect = "possible_duplicate_effect",
         /// One key with other arguments than before.
@@ -111,6 +113,7 @@ impl FindingId {
             FindingId::Unclassified
             | FindingId::Undetermined
             | FindingId::SuspectedFailure
+            | FindingId::Unfinished
             | FindingId::PossibleDuplicateEffect
             | FindingId::KeyReused
             | FindingId::TokenReused

@@ -378,10 +378,12 @@ impl<C: CallSource> InputBuilder<'_, C> {
                 let proves_end = match &reply {
                     UpstreamReply::Failed(error) => !error.as_deref().is_some_and(reads_as_at_work),
                     UpstreamReply::Ok => true,
-                    UpstreamReply::Suspected(_) | UpstreamReply::Lost => false,
+                    UpstreamReply::Suspected(_) | UpstreamReply::Unfinished(_) | UpstreamReply::Lost => false,
                 };
                 let failed = match reply {
-                    UpstreamReply::Failed(error) | UpstreamReply::Suspected(error) => Some(self.intern(call, error)),
+                    UpstreamReply::Failed(error)
+                    | UpstreamReply::Suspected(error)
+                    | UpstreamReply::Unfinished(error) => Some(self.intern(call, error)),
                     UpstreamReply::Ok | UpstreamReply::Lost => None,
                 };
                 Input::Late { call, attempt, failed, proves_end }
@@ -437,6 +439,7 @@ impl<C: CallSource> InputBuilder<'_, C> {
             (UpstreamReply::Ok, _) => Response::Ok,
             (UpstreamReply::Lost, _) => Response::Unanswered,
             (UpstreamReply::Suspected(error), _) => Response::Suspected(self.intern(call, error)),
+            (UpstreamReply::Unfinished(error), _) => Response::Unfinished(self.intern(call, error)),
             (UpstreamReply::Failed(error), RequestKind::Attempt(attempt)) => self.failed(call, attempt, error),
             (UpstreamReply::Failed(error), RequestKind::Refresh(_)) => Response::Refused(self.intern(call, error)),
             (UpstreamReply::Failed(error), RequestKind::Reversal) => self.failed_reversal(call, error),

@@ -270,6 +270,7 @@ impl CallReview<'_> {
         add(self.abandoned());
         add(self.undetermined());
         add(self.suspected_failure());
+        add(self.unfinished());
         add(self.finding(FindingId::OverTimeout, over_timeout));
         add(self.guard_redundant());
     }
@@ -380,6 +381,12 @@ impl CallReview<'_> {
         let outcome = self.record.outcomes.get(self.id.index())?;
         let is = matches!(outcome.kind, OutcomeKind::Suspected(_));
         self.finding(FindingId::SuspectedFailure, u32::from(is))
+    }
+
+    fn unfinished(&self) -> Option<Finding> {
+        let outcome = self.record.outcomes.get(self.id.index())?;
+        let is = matches!(outcome.kind, OutcomeKind::Unfinished(_));
+        self.finding(FindingId::Unfinished, u32::from(is))
     }
 
     /// The guard stopped a retry of a call whose own attempts did nothing at the scripted upstream. A reversal that was sent

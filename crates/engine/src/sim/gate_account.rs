@@ -63,7 +63,10 @@ impl GateAccount {
             (Some(why), None) if self.has_left_tape => GateAct::Later(why),
             (Some(why), None) => GateAct::First(why),
         };
-        let is_open = matches!(outcome.kind, OutcomeKind::Undetermined(_) | OutcomeKind::Suspected(_));
+        let is_open = matches!(
+            outcome.kind,
+            OutcomeKind::Undetermined(_) | OutcomeKind::Suspected(_) | OutcomeKind::Unfinished(_)
+        );
         let departs = record.tallies.iter().any(|tally| tally.off_tape.is_some());
         self.has_left_tape |= matches!(did, GateAct::First(_)) || departs || is_open;
         let follows_setback = self.was_setback.then_some(did == GateAct::Passed);

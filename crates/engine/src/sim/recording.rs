@@ -195,6 +195,7 @@ fn recorded_answers(
         UpstreamReply::Ok | UpstreamReply::Lost => Reply::Ok,
         UpstreamReply::Failed(error) => Reply::Failed(error),
         UpstreamReply::Suspected(error) => Reply::Suspected(error),
+        UpstreamReply::Unfinished(error) => Reply::Unfinished(error),
     };
     if !is_lost && !answer.is_late(request.within) {
         return vec![recorded(to, request.at.plus(latency), reply)];

@@ -445,7 +445,7 @@ fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
                 (call.advice, call.wait_until) = (None, None);
             }
-            Decision::AttemptFinished { status: Status::Suspected(_), .. } => {
+            Decision::AttemptFinished { status: Status::Suspected(_) | Status::Unfinished(_), .. } => {
                 (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
                 (call.advice, call.wait_until) = (None, None);
                 (call.suspected, call.may_have_acted) = (true, true);

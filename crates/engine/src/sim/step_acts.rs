@@ -88,7 +88,7 @@ fn recorded_claim(plan: &Plan, call: &RecordedCall, facts: ToolFacts) -> EffectC
         let said = match &answer.reply {
             _ if is_gap => EffectClaim::Unknown, // an attempt before it has no answer
             Reply::Ok => EffectClaim::Applied,
-            Reply::Suspected(_) => EffectClaim::Unknown,
+            Reply::Suspected(_) | Reply::Unfinished(_) => EffectClaim::Unknown,
             Reply::Failed(_) => match plan.recorded_verdict(call, facts, answer, number) {
                 Some(Classification { verdict, rule }) => {
                     plan.playbook.claimed((verdict, rule), call.key_history, claim)

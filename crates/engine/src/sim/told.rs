@@ -87,7 +87,8 @@ const fn is_told(kind: OutcomeKind) -> bool {
         | OutcomeKind::Skipped
         | OutcomeKind::Cancelled
         | OutcomeKind::Undetermined(_)
-        | OutcomeKind::Suspected(_) => false,
+        | OutcomeKind::Suspected(_)
+        | OutcomeKind::Unfinished(_) => false,
         OutcomeKind::Deprecated(_)
         | OutcomeKind::Escalated(_)
         | OutcomeKind::Reversed(_)

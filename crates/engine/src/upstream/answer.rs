@@ -64,6 +64,8 @@ pub enum UpstreamReply {
     Failed(Option<Arc<ErrorFacts>>),
     /// Its text suggests a failure and does not prove one.
     Suspected(Option<Arc<ErrorFacts>>),
+    /// The work that was asked for is not done yet: how it ends is open.
+    Unfinished(Option<Arc<ErrorFacts>>),
 }
 
 /// An answer of the upstream.
@@ -97,6 +99,7 @@ impl From<&Reply> for UpstreamReply {
             Reply::Ok => UpstreamReply::Ok,
             Reply::Failed(error) => UpstreamReply::Failed(error.clone()),
             Reply::Suspected(error) => UpstreamReply::Suspected(error.clone()),
+            Reply::Unfinished(error) => UpstreamReply::Unfinished(error.clone()),
         }
     }
 }

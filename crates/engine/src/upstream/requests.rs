@@ -204,7 +204,10 @@ impl Upstream {
                 self.record_unobserved(at, request, attempt, answer.provenance);
             }
             (UpstreamReply::Ok, _) => self.record_effect(at, request, answer.provenance),
-            (UpstreamReply::Failed(_) | UpstreamReply::Suspected(_), RequestKind::Attempt(attempt)) => {
+            (
+                UpstreamReply::Failed(_) | UpstreamReply::Suspected(_) | UpstreamReply::Unfinished(_),
+                RequestKind::Attempt(attempt),
+            ) => {
                 self.record_unobserved(at, request, attempt, answer.provenance);
             }
             _ => {}

@@ -67,6 +67,7 @@ impl GoldenValue {
             FieldValue::Status(Status::Ok) => name("ok"),
             FieldValue::Status(Status::Unanswered) => name("unanswered"),
             FieldValue::Status(Status::Suspected(_)) => name("suspected"),
+            FieldValue::Status(Status::Unfinished(_)) => name("unfinished"),
             FieldValue::Status(Status::Failed(error)) => name(transcript.error_kind(error)),
             FieldValue::Latency(None) => GoldenValue::Unknown,
             FieldValue::Latency(Some(span)) | FieldValue::Span(span) => GoldenValue::Span(span),

@@ -370,6 +370,12 @@ fn by_playbook(next: Actor, in_fixture: bool, names: &PlaybookNames) -> String {
             "Whoever follows the caller, which went away: it reads the upstream's state first, and plans from there."
         }
         Actor::Successor { may_have_acted: false } => "Nobody: the caller went away, and nothing has to be put right.",
+        Actor::Unfinished(asked) => {
+            return format!(
+                "Whoever waits for the work: the answer to {asked} says that it is not done yet, and the recording does not show \
+                 how it ended (`playproof help unfinished`)."
+            );
+        }
         Actor::Suspected(asked) => {
             return format!(
                 "Unknown: the answer to {asked} suggests a failure and does not prove one. \

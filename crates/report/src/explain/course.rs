@@ -137,6 +137,7 @@ fn answers(recorded: &RecordedCall) -> String {
             Reply::Ok => "ok".to_owned(),
             Reply::Failed(error) => failure(error.as_deref()),
             Reply::Suspected(error) => format!("perhaps {}", failure(error.as_deref())),
+            Reply::Unfinished(_) => "that it is not done yet".to_owned(),
         })
         .collect();
     match all.as_slice() {

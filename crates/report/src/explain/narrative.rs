@@ -318,7 +318,7 @@ impl Narrator<'_> {
         let said = self.answer(status);
         self.say(match status {
             Status::Unanswered => format!("The answer to attempt {attempt} is missing."),
-            Status::Ok | Status::Failed(_) | Status::Suspected(_) => {
+            Status::Ok | Status::Failed(_) | Status::Suspected(_) | Status::Unfinished(_) => {
                 format!("It is answered {after}{whence}: {said}.{late}")
             }
         });
@@ -390,6 +390,10 @@ impl Narrator<'_> {
             Status::Failed(error) => {
                 let error = error.and_then(|id| self.simulation.record.shown_error(id));
                 timeline::failure(error).trim_end_matches('.').to_owned()
+            }
+            Status::Unfinished(error) => {
+                let error = error.and_then(|id| self.simulation.record.shown_error(id));
+                timeline::unfinished(error).trim_end_matches('.').to_owned()
             }
             Status::Suspected(error) => {
                 let error = error.and_then(|id| self.simulation.record.shown_error(id));

@@ -184,9 +184,15 @@ fn how(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
     match status {
         Status::Ok => raw(out, "\"ok\""),
         Status::Unanswered => raw(out, "\"unanswered\""),
-        Status::Failed(error) | Status::Suspected(error) => {
-            let is_sure = matches!(status, Status::Failed(_));
-            raw(out, if is_sure { "\"error\",\"error\":" } else { "\"suspected\",\"error\":" });
+        Status::Failed(error) | Status::Suspected(error) | Status::Unfinished(error) => {
+            raw(
+                out,
+                match status {
+                    Status::Suspected(_) => "\"suspected\",\"error\":",
+                    Status::Unfinished(_) => "\"unfinished\",\"error\":",
+                    _ => "\"error\",\"error\":",
+                },
+            );
             match error.and_then(|id| transcript.error(id)) {
                 Some(error) => failure(out, error),
                 None => raw(out, "null"),

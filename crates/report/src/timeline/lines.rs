@@ -121,6 +121,7 @@ pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Time
             Reply::Ok => (Tone::Good, "ok".to_owned()),
             Reply::Failed(error) => (Tone::Failed, failure(error.as_deref())),
             Reply::Suspected(error) => (Tone::Stopped, suspected(error.as_deref())),
+            Reply::Unfinished(error) => (Tone::Stopped, unfinished(error.as_deref())),
         };
         if answer.inferred {
             said += " (an identical later call)";
@@ -153,12 +154,21 @@ pub fn suspected(error: Option<&ErrorFacts>) -> String {
     format!("perhaps a failure: {}", failure(error))
 }
 
+/// An answer that says that the work is not done yet.
+pub fn unfinished(error: Option<&ErrorFacts>) -> String {
+    match error.and_then(|error| error.message.as_deref()).filter(|message| !message.is_empty()) {
+        Some(message) => format!("not done yet: {}", text::fitted(message, 160)),
+        None => "not done yet".to_owned(),
+    }
+}
+
 fn answer(transcript: &Transcript<'_>, status: Status) -> (Tone, String) {
     match status {
         Status::Ok => (Tone::Good, "ok".to_owned()),
         Status::Unanswered => (Tone::Failed, "answer missing".to_owned()),
         Status::Failed(id) => (Tone::Failed, failure(id.and_then(|id| transcript.error(id)))),
         Status::Suspected(id) => (Tone::Stopped, suspected(id.and_then(|id| transcript.error(id)))),
+        Status::Unfinished(id) => (Tone::Stopped, unfinished(id.and_then(|id| transcript.error(id)))),
     }
 }
 
@@ -369,6 +379,7 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
         OutcomeKind::Cancelled => "cancelled: its caller went away".to_owned(),
         OutcomeKind::Exhausted(stop) => format!("exhausted: {}", stop.as_str()),
         OutcomeKind::Suspected(asked) => format!("undetermined: the answer to {asked} is perhaps a failure"),
+        OutcomeKind::Unfinished(asked) => format!("undetermined: the answer to {asked} says that it is not done yet"),
         OutcomeKind::Undetermined(RequestKind::Attempt(attempt)) => {
             format!("undetermined: the answer to attempt {attempt} is missing")
         }

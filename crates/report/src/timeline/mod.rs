@@ -8,5 +8,5 @@ mod tests;
 pub use ledger::{LedgerLine, ledger};
 pub use lines::{
     TimelineLine, Tone, actions, cause, circuit, failure, millis, of_recording, of_run, outcome, refused, stopped,
-    suppressed, suspected, turned_away, withheld,
+    suppressed, suspected, turned_away, unfinished, withheld,
 };

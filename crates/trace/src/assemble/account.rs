@@ -83,7 +83,7 @@ impl InputLedger {
         match &answer.reply {
             Reply::Ok => self.orphan_oks += 1,
             _ if answer.to == AnswerTo::Refresh => {} // a refresh acts on nothing
-            Reply::Suspected(_) | Reply::Failed(None) => self.orphan_doubts += 1,
+            Reply::Suspected(_) | Reply::Unfinished(_) | Reply::Failed(None) => self.orphan_doubts += 1,
             Reply::Failed(Some(error)) => {
                 self.orphan_doubts += u64::from(!is_plain_refusal(error));
                 self.orphan_conflicts += u64::from(reads_as_processed(error, true));

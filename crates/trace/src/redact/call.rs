@@ -64,7 +64,9 @@ impl RedactionRules {
         });
         shown.answers = call.answers.clone();
         for answer in &mut shown.answers {
-            if let Reply::Failed(Some(error)) | Reply::Suspected(Some(error)) = &mut answer.reply {
+            if let Reply::Failed(Some(error)) | Reply::Suspected(Some(error)) | Reply::Unfinished(Some(error)) =
+                &mut answer.reply
+            {
                 let redacted = self.error(error);
                 if redacted != **error {
                     *error = Arc::new(redacted);

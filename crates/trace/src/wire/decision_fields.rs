@@ -5,7 +5,7 @@ use crate::wire::lower::DRAW_VALUE;
 use playproof_engine::event::{Draw, EffectClaim, EventKind, FieldKey, OutcomeWord, Provenance};
 
 /// How an attempt or a refresh can end, as decisions say it.
-const STATUSES: [&str; 4] = ["ok", "error", "suspected", "unanswered"];
+const STATUSES: [&str; 5] = ["ok", "error", "suspected", "unfinished", "unanswered"];
 
 /// What a field may hold.
 #[derive(Clone, Copy, Debug)]

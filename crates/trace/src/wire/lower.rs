@@ -225,20 +225,24 @@ impl<'a> Lowering<'a> {
                 Ok(Reply::Failed(error))
             }
             Some("\"error\"") => Ok(Reply::Failed(None)),
+            Some("\"unfinished\"") => {
+                Ok(Reply::Unfinished(error.map(|raw| self.cached_error(raw, state)).transpose()?))
+            }
             Some("\"suspected\"") => Ok(Reply::Suspected(error.map(|raw| self.cached_error(raw, state)).transpose()?)),
             Some(other) => {
                 let mut error = self.error(
                     "unknown_value",
                     self.span(other),
-                    "a status is `ok`, `error` or `suspected`",
+                    "a status is `ok`, `error`, `suspected` or `unfinished`",
                     "none of these",
                 );
-                error.help = did_you_mean(other.trim_matches('"'), ["ok", "error", "suspected"])
+                error.help = did_you_mean(other.trim_matches('"'), ["ok", "error", "suspected", "unfinished"])
                     .map(|near| format!("did you mean `{near}`?"));
                 Err(error)
             }
             None => {
-                let message = "a tool_result needs a `status` (`ok`, `error` or `suspected`) or an `error`";
+                let message =
+                    "a tool_result needs a `status` (`ok`, `error`, `suspected` or `unfinished`) or an `error`";
                 Err(self.error("missing_field", self.whole(), message, "neither is here"))
             }
         }

@@ -226,6 +226,7 @@ fn a_suspected_failure_keeps_its_error_and_its_evidence() {
     let Reply::Suspected(Some(error)) = read.reply else { panic!() };
     assert_eq!((error.kind_from, read.status_from), (Some(KindFrom::Text), StatusFrom::Text));
     assert_eq!(answer(r#"{"call_id":"1","status":"suspected"}"#).reply, Reply::Suspected(None));
+    assert_eq!(answer(r#"{"call_id":"1","status":"unfinished"}"#).reply, Reply::Unfinished(None));
     let other = answer(r#"{"call_id":"1","status":"error","status_from":"a guess","error":{"kind_from":"luck"}}"#);
     assert_eq!((other.reply.error().and_then(|error| error.kind_from), other.status_from), (None, StatusFrom::Flag));
     refused(r#"{"call_id":"1","status":«"suspicious"»}"#, "unknown_value");

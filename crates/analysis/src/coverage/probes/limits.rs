@@ -137,7 +137,10 @@ pub(super) fn in_words(failure: ScriptedAnswer, latency: Duration) -> Option<Scr
             UpstreamReply::failed(ErrorFacts { kind: Some("timeout".into()), ..ErrorFacts::default() })
         }
         UpstreamReply::Failed(Some(error)) => UpstreamReply::Failed(Some(error)),
-        UpstreamReply::Failed(None) | UpstreamReply::Suspected(_) | UpstreamReply::Ok => return None,
+        UpstreamReply::Failed(None)
+        | UpstreamReply::Suspected(_)
+        | UpstreamReply::Unfinished(_)
+        | UpstreamReply::Ok => return None,
     };
     Some(ScriptedAnswer { reply, latency, applied: failure.applied })
 }

@@ -3,7 +3,7 @@
 use super::Transition;
 use crate::dispatch::io::{ClassifiedFailure, Response, ResponseMeta};
 use crate::event::{Decision, EffectClaim, OutcomeKind, RequestKind};
-use crate::ids::{AttemptNo, VerdictId};
+use crate::ids::{AttemptNo, ErrorId, VerdictId};
 use crate::playbook::{Access, Compensation, Terminal};
 
 impl Transition<'_> {
@@ -23,11 +23,10 @@ impl Transition<'_> {
             Response::Ok => self.on_succeeded(),
             Response::Failed(failure) => self.on_failed(failure),
             Response::Suspected(error) => {
-                let state = self.state();
-                state.note_error(error);
-                state.may_land = true;
-                state.add_claim(EffectClaim::Unknown);
-                self.finish(OutcomeKind::Suspected(RequestKind::Attempt(attempt)));
+                self.on_open_end(error, OutcomeKind::Suspected(RequestKind::Attempt(attempt)))
+            }
+            Response::Unfinished(error) => {
+                self.on_open_end(error, OutcomeKind::Unfinished(RequestKind::Attempt(attempt)))
             }
             // The last two are responses to refreshes and reversals; for an attempt they are the same as no answer.
             Response::Unanswered | Response::Unclear(_) | Response::Refused(_) => {
@@ -39,6 +38,15 @@ impl Transition<'_> {
                 self.finish(OutcomeKind::Undetermined(RequestKind::Attempt(attempt)));
             }
         }
+    }
+
+    /// The answer to an attempt does not say whether it acted.
+    fn on_open_end(&mut self, error: Option<ErrorId>, kind: OutcomeKind) {
+        let state = self.state();
+        state.note_error(error);
+        state.may_land = true;
+        state.add_claim(EffectClaim::Unknown);
+        self.finish(kind);
     }
 
     fn on_succeeded(&mut self) {

@@ -64,6 +64,10 @@ impl Transition<'_> {
                 self.state().note_error(error);
                 self.finish(OutcomeKind::Suspected(RequestKind::Refresh(evidence)));
             }
+            Response::Unfinished(error) => {
+                self.state().note_error(error);
+                self.finish(OutcomeKind::Unfinished(RequestKind::Refresh(evidence)));
+            }
             Response::Refused(_) | Response::Unclear(_) | Response::Failed(_) => {
                 self.state().note_error(response.error());
                 self.finish(OutcomeKind::Exhausted(StopReason::RefreshFailed));

@@ -4,7 +4,7 @@ use super::Transition;
 use crate::dispatch::calls::Phase;
 use crate::dispatch::io::{Response, ResponseMeta};
 use crate::event::{Decision, EffectClaim, OutcomeKind, RequestKind, ReversalRefusal, StopReason};
-use crate::ids::ReasonId;
+use crate::ids::{ErrorId, ReasonId};
 use crate::playbook::{GuardMode, Reversal, Terminal};
 
 impl Transition<'_> {
@@ -48,11 +48,8 @@ impl Transition<'_> {
                 self.make_claim_unknown();
                 self.finish(OutcomeKind::Undetermined(RequestKind::Reversal));
             }
-            Response::Suspected(error) => {
-                self.make_claim_unknown();
-                self.state().note_error(error);
-                self.finish(OutcomeKind::Suspected(RequestKind::Reversal));
-            }
+            Response::Suspected(error) => self.on_open_reversal(error, OutcomeKind::Suspected(RequestKind::Reversal)),
+            Response::Unfinished(error) => self.on_open_reversal(error, OutcomeKind::Unfinished(RequestKind::Reversal)),
             Response::Unclear(None) => {
                 self.make_claim_unknown();
                 self.refuse_reversal(ReversalRefusal::NoAnswer, on_refused);
@@ -75,6 +72,13 @@ impl Transition<'_> {
         if state.claim() != EffectClaim::NotApplied {
             state.claim = Some(EffectClaim::Unknown);
         }
+    }
+
+    /// The answer to a reversal does not say whether it happened.
+    fn on_open_reversal(&mut self, error: Option<ErrorId>, kind: OutcomeKind) {
+        self.make_claim_unknown();
+        self.state().note_error(error);
+        self.finish(kind);
     }
 
     fn refuse_reversal(&mut self, why: ReversalRefusal, on_refused: Terminal) {
