@@ -22,6 +22,7 @@ mod html;
 mod incidents;
 mod init;
 mod intake;
+mod nets;
 mod packages;
 mod place;
 mod propose;

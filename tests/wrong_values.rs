@@ -11,7 +11,7 @@ use playproof_formats::{fixture, playbook};
 
 /// Which reader a document is for.
 #[derive(Clone, Copy)]
-enum File {
+pub enum File {
     Playbook,
     Tools,
     Fixture,
@@ -135,7 +135,7 @@ const HALF_OPEN: &str = "/breakers/default/half_open";
 const RETRY_BUDGET: &str = "/retry_budgets/own";
 
 /// The documents, each with the place whose keys it is an example of.
-fn documents() -> Vec<(File, Value, &'static str)> {
+pub fn documents() -> Vec<(File, Value, &'static str)> {
     let base = |kind: &str, more: Value| {
         let mut it = json!({ "kind": kind, "base_ms": 10, "max_ms": 1000 });
         let (Value::Object(it), Value::Object(more)) = (&mut it, more) else { panic!("two maps") };

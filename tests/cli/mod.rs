@@ -33,7 +33,7 @@ use std::path::PathBuf;
 use crate::place::Ran as Run;
 
 /// A refund that was retried by the harness, a search that failed, and a denial that was sent again.
-const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"payments.issue_refund","at_ms":0,"args":{"order":"o_91","amount":4200}}
+pub const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"payments.issue_refund","at_ms":0,"args":{"order":"o_91","amount":4200}}
 {"type":"tool_result","run_id":"r1","call_id":"c1","attempt":1,"at_ms":5000,"status":"error","error":{"kind":"timeout","message":"no answer within 5000 ms"}}
 {"type":"tool_result","run_id":"r1","call_id":"c1","attempt":2,"started_ms":5200,"at_ms":5900,"status":"ok"}
 {"type":"tool_call","run_id":"r1","call_id":"c2","tool":"search.web","at_ms":6000,"args":{"q":"refund policy"}}

@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use sha2::{Digest, Sha256};
 
 /// What one command wrote.
-struct Written {
-    code: i32,
-    out: Vec<u8>,
-    err: Vec<u8>,
+pub struct Written {
+    pub code: i32,
+    pub out: Vec<u8>,
+    pub err: Vec<u8>,
 }
 
 fn root() -> &'static Path {
@@ -37,7 +37,7 @@ fn run(folder: &Path, args: &[String]) -> Written {
 }
 
 /// All commands, each with what it wrote, in their order.
-fn run_all(folder: &Path, commands: &[Vec<String>]) -> Vec<Written> {
+pub fn run_all(folder: &Path, commands: &[Vec<String>]) -> Vec<Written> {
     let next = AtomicUsize::new(0);
     let written = Mutex::new(BTreeMap::new());
     let work = || {

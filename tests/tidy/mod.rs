@@ -3,6 +3,7 @@
 //! Every rule is a function from a tree of texts to a list of violations, so that each has two kinds of test:
 //! this package has no violation, and a small bad tree has one.
 
+mod ceilings;
 mod decoders;
 mod documents;
 mod goldens;
