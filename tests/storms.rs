@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use playproof_engine::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts};
+use playproof_engine::event::{Decision, DecisionEvent, ErrorFacts};
 use playproof_engine::fixture::{Fixture, FixtureCall};
-use playproof_engine::ids::CallId;
+use playproof_engine::ids::{CallId, ServerId};
 use playproof_engine::playbook::{BudgetUnit, Dedupe, InFlightKey, PermitLimits, ToolCallBudget, Tools};
 use playproof_engine::sim::{Plan, Recording, Scenario};
 use playproof_engine::time::{Duration, Instant};
@@ -155,6 +155,7 @@ fn broken(events: &[DecisionEvent], shown: &Shown<'_>) -> Vec<String> {
     let mut started: BTreeMap<String, u32> = BTreeMap::new();
     let mut queue: VecDeque<CallId> = VecDeque::new();
     let mut leaders: BTreeMap<CallId, CallId> = BTreeMap::new();
+    let name = |server: ServerId| shown.server_names.get(server.0 as usize).cloned().unwrap_or_default();
     for event in events {
         let (call, at) = (event.call, event.at);
         let mut wrong = |what: &str| broken.push(format!("{at:?} {call:?}: {what}"));
@@ -179,12 +180,9 @@ fn broken(events: &[DecisionEvent], shown: &Shown<'_>) -> Vec<String> {
                 }
             }
             Decision::AttemptFinished { .. } => drop(out.remove(&call)),
-            Decision::Circuit { server, change } => {
-                let name = shown.server_names.get(server.0 as usize).cloned().unwrap_or_default();
-                match change {
-                    CircuitChange::Opened { .. } => drop(open.insert(name)),
-                    CircuitChange::HalfOpen | CircuitChange::Closed => drop(open.remove(&name)),
-                }
+            Decision::CircuitOpened { server, .. } => drop(open.insert(name(server))),
+            Decision::CircuitHalfOpen { server } | Decision::CircuitClosed { server } => {
+                open.remove(&name(server));
             }
             Decision::Joined { leader } => drop(leaders.insert(call, leader)),
             Decision::TookOver { .. } => drop(leaders.remove(&call)),
@@ -235,8 +233,8 @@ fn storms_break_no_invariant_and_replay_to_the_same_events() {
                 Decision::Cancelled => "cancelled",
                 Decision::LateAnswer { .. } => "late",
                 Decision::Refused { why, .. } => why.as_str(),
-                Decision::Circuit { change: CircuitChange::Opened { .. }, .. } => "opened",
-                Decision::Circuit { change: CircuitChange::Closed, .. } => "closed",
+                Decision::CircuitOpened { .. } => "opened",
+                Decision::CircuitClosed { .. } => "closed",
                 Decision::RetryScheduled { draw: Some(_), .. } => "drawn",
                 _ => continue,
             };
@@ -316,9 +314,7 @@ fn every_invariant_can_be_broken() {
     is_broken("calls ended", &|events| keep(events, |what| !matches!(what, Decision::Outcome(_))));
     is_broken("no tool calls left", &|events| again(events, |what| matches!(what, Decision::AttemptStarted { .. })));
     is_broken("open circuit", &|events| {
-        keep(events, |what| {
-            !matches!(what, Decision::Circuit { change: CircuitChange::HalfOpen | CircuitChange::Closed, .. })
-        });
+        keep(events, |what| !matches!(what, Decision::CircuitHalfOpen { .. } | Decision::CircuitClosed { .. }));
     });
     is_broken("before its leader", &|events| {
         let joined = events.iter().find_map(|event| match event.what {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use playproof_engine::event::{CircuitChange, Decision, DecisionEvent, OutcomeKind, Status, StopReason};
+use playproof_engine::event::{Decision, DecisionEvent, OutcomeKind, Status, StopReason};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::Tools;
@@ -70,12 +70,11 @@ fn surplus_probes(
     for event in events {
         let of_call = server(event.call);
         match event.what {
-            Decision::Circuit { server, change } => {
-                let name = names[server.0 as usize].clone();
-                match change {
-                    CircuitChange::HalfOpen => drop(half_open.insert(name, BTreeSet::new())),
-                    CircuitChange::Opened { .. } | CircuitChange::Closed => drop(half_open.remove(&name)),
-                }
+            Decision::CircuitHalfOpen { server } => {
+                half_open.insert(names[server.0 as usize].clone(), BTreeSet::new());
+            }
+            Decision::CircuitOpened { server, .. } | Decision::CircuitClosed { server } => {
+                half_open.remove(&names[server.0 as usize]);
             }
             Decision::AttemptStarted { .. } => {
                 let out = half_open.get_mut(&of_call).map_or(0, |probes| {
@@ -173,8 +172,8 @@ fn no_storm_lets_more_probes_pass_or_overdraws_a_retry_budget() {
                 assert!(broken.is_empty(), "{budget} {probes}, seed {seed}: {broken:#?}");
                 for event in &recording.record.events {
                     match event.what {
-                        Decision::Circuit { change: CircuitChange::HalfOpen, .. } => half_opened += 1,
-                        Decision::Circuit { change: CircuitChange::Closed, .. } => closed += 1,
+                        Decision::CircuitHalfOpen { .. } => half_opened += 1,
+                        Decision::CircuitClosed { .. } => closed += 1,
                         Decision::RetryScheduled { .. } => retried += 1,
                         Decision::Outcome(outcome)
                             if outcome.kind == OutcomeKind::Exhausted(StopReason::RetryBudget) =>

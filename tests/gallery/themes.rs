@@ -33,7 +33,7 @@ pub const THEMES: [Theme; 18] = [
     Theme { file: "permits", title: "Permits and queues", about: "A server has so many attempts at once; the others wait.", holds: |run| any(run, |what| matches!(what, Decision::Queued { behind: None, .. })) },
     Theme { file: "keys", title: "Calls that share a key", about: "A call follows another one with its key, gets its result, or is refused.", holds: shares_a_key },
     Theme { file: "budgets", title: "Budgets", about: "The calls of a run, and the retries of several calls, are limited together.", holds: spends_a_budget },
-    Theme { file: "breakers", title: "Breakers", about: "A server that does not work is asked by probes only.", holds: |run| any(run, |what| matches!(what, Decision::Circuit { .. })) },
+    Theme { file: "breakers", title: "Breakers", about: "A server that does not work is asked by probes only.", holds: |run| any(run, |what| what.circuit().is_some()) },
     Theme { file: "graph", title: "The order of actions", about: "A graph says which action may follow which.", holds: |run| !run.valid_next.is_empty() },
     Theme { file: "steps", title: "Actions of several steps", about: "The first step that fails ends the action, and nothing is undone.", holds: |run| any(run, |what| matches!(what, Decision::StepEnded { .. } | Decision::StepSkipped { .. })) },
 ];

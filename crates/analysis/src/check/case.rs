@@ -113,7 +113,7 @@ impl CaseResult {
 /// The golden body of a run: its decisions, outcomes, effects and findings.
 pub fn body_of(plan: &Plan, scenario: &Scenario<'_>, record: &SimulationRecord) -> GoldenBody {
     let calls: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
-    GoldenBody::of(&record.transcript(&plan.names, &calls, &|intent| scenario.intent_name(intent)))
+    GoldenBody::new(&record.transcript(&plan.names, &calls, &|intent| scenario.intent_name(intent)))
 }
 
 /// Checks one case. The simulator may have been used before.

@@ -9,7 +9,7 @@ use playproof_engine::event::{EventKind, FieldKey, StopReason};
 use playproof_engine::playbook::Playbook;
 use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::golden::{
-    Comparison, EventLine, EventPair, FirstChange, GoldenValue, PartChange, PrecedingVerdict, RowChange,
+    Comparison, EventLine, EventPair, FirstChange, PartChange, PrecedingVerdict, RowChange,
 };
 use playproof_formats::playbook::Loaded;
 
@@ -101,7 +101,7 @@ fn explains(part: &PartChange, pair: &EventPair) -> bool {
 fn shows_a_wait(pair: &EventPair) -> bool {
     let waits_too_long = |event: &EventLine| {
         let too_long = [StopReason::ToldNotTo, StopReason::Deadline, StopReason::CallTimeout, StopReason::MaxWait];
-        matches!(event.field(FieldKey::Stop), Some(GoldenValue::Word(why)) if too_long.iter().any(|stop| stop.as_str() == *why))
+        event.field(FieldKey::Stop).is_some_and(|why| too_long.iter().any(|stop| why.is(stop.as_str())))
     };
     match (&pair.expected, &pair.actual) {
         (Some(golden), Some(run)) if golden.words() == run.words() => true, // at another time

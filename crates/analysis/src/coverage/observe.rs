@@ -33,7 +33,7 @@ pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &S
 fn circuits(playbook: &Playbook, record: &SimulationRecord, targets: &mut BTreeSet<Target>) {
     let mut half_open = BTreeSet::new();
     for event in &record.events {
-        let Decision::Circuit { server, change } = event.what else { continue };
+        let Some((server, change)) = event.what.circuit() else { continue };
         let step = CircuitStep::of(change, half_open.remove(&server));
         if change == CircuitChange::HalfOpen {
             half_open.insert(server);

@@ -168,7 +168,7 @@ fn a_keyed_timeout_and_conflict_are_told_step_by_step() {
                 _ => Vec::new(),
             };
             let names = matched.into_iter().map(|trial| plan.names.rule(Some(trial.rule))).collect();
-            (step.decision.describe().kind.as_str(), names)
+            (step.decision.kind().as_str(), names)
         })
         .collect();
     assert_eq!(

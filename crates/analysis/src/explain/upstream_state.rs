@@ -8,7 +8,7 @@ use super::others::{KeyOwner, OtherCall, OtherName, Relation, UpstreamSaid, othe
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{
-    EffectClaim, FieldKey, FieldValue, FindingId, IntentBalance, IntentDoubt, KeyHistory, Outcome, Provenance,
+    EffectClaim, FieldKey, FindingId, IntentBalance, IntentDoubt, KeyHistory, Outcome, Provenance,
 };
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
@@ -478,6 +478,6 @@ fn ok_after_processed(same: &[OtherCall], evidence: AnswerEvidence) -> Option<Ba
 }
 
 fn asked_a_model(simulation: &Simulation) -> bool {
-    let is_modelled = |(_, value): (FieldKey, FieldValue)| value == FieldValue::Provenance(Provenance::Modelled);
-    simulation.decisions().any(|(_, decision)| decision.describe().fields().any(is_modelled))
+    let modelled = (FieldKey::From, Provenance::Modelled.into());
+    simulation.decisions().any(|(_, decision)| decision.fields().any(|field| field == modelled))
 }

@@ -79,7 +79,9 @@ const fn is_shared(what: Decision) -> bool {
         | Decision::ServedFromCache { .. }
         | Decision::TookOver { .. }
         | Decision::RetryUnpaid { .. }
-        | Decision::Circuit { .. } => true,
+        | Decision::CircuitOpened { .. }
+        | Decision::CircuitHalfOpen { .. }
+        | Decision::CircuitClosed { .. } => true,
         Decision::Outcome(outcome) => outcome.kind.shared_stop().is_some(),
         _ => false,
     }
@@ -91,7 +93,9 @@ fn rows_behind(what: Decision, ran: CallRun<'_>, at: usize) -> Vec<String> {
         Decision::Refused { why, .. } => admission_rows(why, ran),
         Decision::Joined { .. } | Decision::ServedFromCache { .. } | Decision::TookOver { .. } => named("dedupe"),
         Decision::Queued { behind: None, .. } => named("permits"),
-        Decision::Circuit { .. } => breaker_row(ran),
+        Decision::CircuitOpened { .. } | Decision::CircuitHalfOpen { .. } | Decision::CircuitClosed { .. } => {
+            breaker_row(ran)
+        }
         Decision::RetryUnpaid { .. } => retry_budget_row(ran, at),
         Decision::Outcome(outcome) => match outcome.kind {
             OutcomeKind::Exhausted(stop) => stop_rows(stop, ran, at),

@@ -5,7 +5,7 @@ use super::blame::{Blame, blame};
 use super::cause::{CauseKey, ChangeKind, Changes, Direction};
 use super::pairing::Pairing;
 use playproof_engine::event::{
-    Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, Finding, FindingBy, FindingId,
+    Decision, DecisionEvent, DeprecationReason, EventKind, FieldKey, FieldValue, Finding, FindingBy, FindingId, NameId,
     Outcome, OutcomeKind, Status, Told,
 };
 use playproof_engine::ids::{CallId, ErrorId};
@@ -169,25 +169,28 @@ impl Sides<'_> {
         if let (Decision::Outcome(mine), Decision::Outcome(theirs)) = (base, candidate) {
             return self.same_outcome(mine, theirs);
         }
-        let (mine, theirs) = (base.describe(), candidate.describe());
-        mine.kind == theirs.kind
-            && mine
-                .all()
-                .zip(theirs.all())
-                .all(|((key, mine), (_, theirs))| is_left_out(key) || self.same_value(mine, theirs))
+        let same = |((key, mine), (_, theirs))| is_left_out(key) || self.same_value(mine, theirs);
+        base.kind() == candidate.kind() && base.fields().zip(candidate.fields()).all(same)
     }
 
     fn same_value(&self, base: FieldValue, candidate: FieldValue) -> bool {
         match (base, candidate) {
-            (FieldValue::Verdict(mine), FieldValue::Verdict(theirs)) => self.pairing.same_verdict(mine, theirs),
-            (FieldValue::Queue(mine), FieldValue::Queue(theirs)) => self.pairing.same_queue(mine, theirs),
-            (FieldValue::Reason(mine), FieldValue::Reason(theirs)) => self.pairing.same_reason(mine, theirs),
-            (FieldValue::Action(mine), FieldValue::Action(theirs)) => self.pairing.same_action(mine, theirs),
-            (FieldValue::Step(mine, step), FieldValue::Step(theirs, other)) => {
+            (FieldValue::Name(mine), FieldValue::Name(theirs)) => self.same_name(mine, theirs),
+            (FieldValue::Status(mine), FieldValue::Status(theirs)) => self.same_status(mine, theirs),
+            (mine, theirs) => mine == theirs,
+        }
+    }
+
+    fn same_name(&self, base: NameId, candidate: NameId) -> bool {
+        match (base, candidate) {
+            (NameId::Verdict(mine), NameId::Verdict(theirs)) => self.pairing.same_verdict(mine, theirs),
+            (NameId::Queue(mine), NameId::Queue(theirs)) => self.pairing.same_queue(mine, theirs),
+            (NameId::Reason(mine), NameId::Reason(theirs)) => self.pairing.same_reason(mine, theirs),
+            (NameId::Action(mine), NameId::Action(theirs)) => self.pairing.same_action(mine, theirs),
+            (NameId::Step(mine, step), NameId::Step(theirs, other)) => {
                 self.pairing.same_step((mine, step), (theirs, other))
             }
-            (FieldValue::GivenUp(mine), FieldValue::GivenUp(theirs)) => self.same_why(mine, theirs),
-            (FieldValue::Status(mine), FieldValue::Status(theirs)) => self.same_status(mine, theirs),
+            (NameId::GivenUp(mine), NameId::GivenUp(theirs)) => self.same_why(mine, theirs),
             (mine, theirs) => mine == theirs,
         }
     }
@@ -233,7 +236,7 @@ impl Sides<'_> {
         let mut changes = Changes::default();
         let differ = |is: fn(EventKind) -> bool, same: &dyn Fn(&Decision, &Decision) -> bool| {
             let of = |ran: CallRun<'_>| -> Vec<Decision> {
-                ran.events().iter().map(|event| event.what).filter(|what| is(what.describe().kind)).collect()
+                ran.events().iter().map(|event| event.what).filter(|what| is(what.kind())).collect()
             };
             let (mine, theirs) = (of(base), of(candidate));
             mine.len() != theirs.len() || mine.iter().zip(&theirs).any(|(mine, theirs)| !same(mine, theirs))

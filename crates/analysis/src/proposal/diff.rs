@@ -89,8 +89,7 @@ impl FixtureDiff {
 }
 
 fn matches_rule(body: &GoldenBody, rule: &str) -> bool {
-    let is_rule = |said: &GoldenValue| matches!(said, GoldenValue::Name(name) if name == rule);
-    body.events.iter().any(|event| event.field(FieldKey::Rule).is_some_and(is_rule))
+    body.events.iter().any(|event| event.field(FieldKey::Rule).is_some_and(|name| name.is(rule)))
 }
 
 fn gives_verdict(calls: &[CallSummary], verdict: &str) -> bool {
@@ -130,14 +129,11 @@ fn calls(body: &GoldenBody, playbook: &Playbook) -> Vec<CallSummary> {
             _ => None,
         };
         let verdicts = names(FieldKey::Verdicts).unwrap_or_default();
-        let is_retriable = matches!(call.field(FieldKey::Retriable), Some(GoldenValue::Flag(true)));
+        let is_retriable = call.field(FieldKey::Retriable).is_some_and(|told| told.is("true"));
         let compensation =
             playbook.verdicts.iter().find(|verdict| verdicts.last().is_some_and(|last| **last == *verdict.name));
         let waits = body.events.iter().filter(|event| event.call == call.name);
-        let delay = waits.filter_map(|event| match event.field(FieldKey::Delay) {
-            Some(GoldenValue::Span(delay)) => Some(*delay),
-            _ => None,
-        });
+        let delay = waits.filter_map(|event| Duration::parse_millis(&event.field(FieldKey::Delay)?.to_string()));
         CallSummary {
             call: call.name.clone(),
             compensation: compensation.map_or_else(String::new, |verdict| verdict.then.as_str().to_owned()),

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{AdmissionRefusal, CircuitChange, Decision, Outcome, OutcomeKind, StopReason};
-use playproof_engine::ids::{RetryBudgetId, VerdictId};
+use playproof_engine::event::{AdmissionRefusal, Decision, Outcome, OutcomeKind, StopReason};
+use playproof_engine::ids::{RetryBudgetId, ServerId, VerdictId};
 use playproof_engine::playbook::{BudgetUnit, Retry, RetryBudgetKind, Tokens};
 use playproof_engine::sim::{Plan, SimulationRecord};
 
@@ -182,20 +182,20 @@ impl SharedCounts {
     pub fn add(&mut self, plan: &Plan, call: &RecordedCall, record: &SimulationRecord) {
         let mut verdict = None;
         let mut attempts = 0;
+        let name = |server: ServerId| record.servers.get(server.0 as usize).map(String::as_str);
         for event in &record.events {
             match event.what {
                 Decision::AttemptStarted { .. } => attempts += 1,
                 Decision::FailureClassified { verdict: given, .. } => verdict = Some(given),
                 Decision::RetryScheduled { .. } => self.pay(plan, call, verdict),
-                Decision::Circuit { server, change } => {
-                    let server = record.servers.get(server.0 as usize).map(String::as_str);
-                    let mut counts = CircuitCounts::default();
-                    match change {
-                        CircuitChange::Opened { .. } => counts.opened = 1,
-                        CircuitChange::HalfOpen => counts.half_open = 1,
-                        CircuitChange::Closed => counts.closed = 1,
-                    }
-                    self.add_circuit(call, server, counts);
+                Decision::CircuitOpened { server, .. } => {
+                    self.add_circuit(call, name(server), CircuitCounts { opened: 1, ..CircuitCounts::default() });
+                }
+                Decision::CircuitHalfOpen { server } => {
+                    self.add_circuit(call, name(server), CircuitCounts { half_open: 1, ..CircuitCounts::default() });
+                }
+                Decision::CircuitClosed { server } => {
+                    self.add_circuit(call, name(server), CircuitCounts { closed: 1, ..CircuitCounts::default() });
                 }
                 Decision::Refused { why, .. } => {
                     self.refused[why as usize] += 1;

@@ -1,6 +1,7 @@
-//! The entries of the upstream's ledger. The upstream owns the ledger itself.
+//! The entries of the upstream's ledger, and how upstreams answer repeated keys. `upstream` owns the ledger itself.
 
-use super::decision::Provenance;
+use super::events::Provenance;
+use super::outcome::EffectClaim;
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, ToolId};
 use crate::time::Instant;
 use crate::words;
@@ -101,6 +102,77 @@ impl IntentBalance {
     }
 }
 
+/// The key dialects of upstreams: how they answer a repeated key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum KeyDialect {
+    /// Repeats the first `ok`.
+    Replay,
+    /// As `Replay`; 409 while a request is in flight, whatever it ends with; 422 for other arguments.
+    Ietf,
+    /// Answers 409: the key was processed.
+    Conflict,
+    /// Forgets a key if its answer was lost, and acts again.
+    Lossy,
+    /// Ignores keys.
+    #[default]
+    None,
+}
+
+impl KeyDialect {
+    /// Every dialect.
+    pub const ALL: [KeyDialect; 5] =
+        [KeyDialect::Replay, KeyDialect::Ietf, KeyDialect::Conflict, KeyDialect::Lossy, KeyDialect::None];
+
+    /// The word in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            KeyDialect::Replay => "replay",
+            KeyDialect::Ietf => "ietf",
+            KeyDialect::Conflict => "conflict",
+            KeyDialect::Lossy => "lossy",
+            KeyDialect::None => "none",
+        }
+    }
+
+    /// Whether the answer to a key that has acted may be the first `ok` again, without another effect.
+    pub const fn repeats_its_ok(self) -> bool {
+        match self {
+            KeyDialect::Replay | KeyDialect::Ietf | KeyDialect::Lossy => true,
+            KeyDialect::Conflict | KeyDialect::None => false,
+        }
+    }
+}
+
+/// How the requests of other calls under a key ended, as far as they are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum KeyHistory {
+    /// None is recorded.
+    #[default]
+    Unknown,
+    /// The upstream refused all of them; it may have said later that it had processed the key.
+    Refused,
+    /// One may have acted.
+    MayHaveActed,
+}
+
+impl KeyHistory {
+    /// The effect that a failure of a call with the key claims, where its verdict says `said` and the requests of the call
+    /// before claim `own`; none: there was none. That a key of which only refusals are recorded was processed proves
+    /// nothing: the upstream may keep refusals, too.
+    #[must_use]
+    pub const fn weigh(self, said: EffectClaim, own: Option<EffectClaim>) -> EffectClaim {
+        let only_refusals = match self {
+            KeyHistory::Refused => true,
+            KeyHistory::Unknown => matches!(own, Some(EffectClaim::NotApplied)),
+            KeyHistory::MayHaveActed => false,
+        };
+        match said {
+            EffectClaim::Applied if only_refusals => EffectClaim::Unknown,
+            said => said,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,5 +193,22 @@ mod tests {
             IntentBalance { effects: 1, existing: 1, modelled: 1, reversed: 1, reversed_as_modelled: 0, unobserved: 1 };
         assert_eq!(IntentBalance::of(&ledger, intent), wanted);
         assert_eq!(IntentBalance::of(&[], intent), IntentBalance::default());
+    }
+
+    #[test]
+    fn a_processed_key_proves_nothing_where_only_refusals_are_known() {
+        use EffectClaim::{Applied, NotApplied, Unknown};
+        for (history, own, claim) in [
+            (KeyHistory::Unknown, None, Applied),
+            (KeyHistory::Unknown, Some(NotApplied), Unknown),
+            (KeyHistory::Unknown, Some(Unknown), Applied),
+            (KeyHistory::MayHaveActed, Some(NotApplied), Applied),
+            (KeyHistory::Refused, None, Unknown),
+            (KeyHistory::Refused, Some(Unknown), Unknown),
+        ] {
+            assert_eq!(history.weigh(Applied, own), claim, "{history:?} {own:?}");
+            assert_eq!(history.weigh(NotApplied, own), NotApplied);
+            assert_eq!(history.weigh(Unknown, own), Unknown);
+        }
     }
 }

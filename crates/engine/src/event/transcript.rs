@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::decision::Outcome;
-use super::decision::{Decision, DecisionEvent};
-use super::failure::Told;
+use super::events::{Decision, DecisionEvent};
+use super::fields::NameId;
 use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
-use super::reason::DeprecationReason;
-use super::reason::ErrorFacts;
-use super::steps::StepsEnd;
-use super::valid_next::ValidNext;
+use super::outcome::{Outcome, StepsEnd, Told, ValidNext};
+use super::reason::{DeprecationReason, ErrorFacts};
 use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
 
 /// The names behind the ids of a playbook, for reporters.
@@ -145,6 +142,23 @@ impl<'a> Transcript<'a> {
     /// The name of a call.
     pub fn call(&self, id: CallId) -> &'a str {
         self.calls.iter().chain(self.others).nth(id.index()).map_or("?", |name| name)
+    }
+
+    /// The name of what an event mentions.
+    #[inline(always)]
+    pub fn name(&self, of: NameId) -> &'a str {
+        let names = self.names;
+        match of {
+            NameId::Verdict(verdict) => names.verdict(verdict),
+            NameId::Rule(rule) => names.rule(rule),
+            NameId::Queue(queue) => names.queue(queue),
+            NameId::Reason(reason) => names.reason(reason),
+            NameId::GivenUp(why) => names.deprecated_why(why),
+            NameId::Call(call) => self.call(call),
+            NameId::Action(action) => names.action(action),
+            NameId::Step(action, step) => names.step(action, step),
+            NameId::Server(server) => self.server(server),
+        }
     }
 
     /// The name of a server.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::call::RecordedCall;
 use crate::dispatch::{PurseKey, StepOf};
-use crate::event::{CircuitChange, Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Told};
+use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Told};
 use crate::ids::{ArgsId, CallId, ErrorId, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
@@ -280,9 +280,8 @@ impl ActiveCall {
             Decision::RetryScheduled { attempt, delay, due, draw, told, left } => {
                 Decision::RetryScheduled { attempt, delay, due: self.recorded_time(due), draw, told, left }
             }
-            Decision::Circuit { change: CircuitChange::Opened { why, until }, server } => {
-                let until = until.map(|until| self.recorded_time(until));
-                Decision::Circuit { change: CircuitChange::Opened { why, until }, server }
+            Decision::CircuitOpened { server, why, until } => {
+                Decision::CircuitOpened { server, why, until: until.map(|until| self.recorded_time(until)) }
             }
             what => what,
         };

@@ -225,14 +225,11 @@ impl SimulationRecord {
 
     /// The state of the breaker of a server after the last event.
     pub fn circuit(&self, server: ServerId) -> BreakerState {
-        let change = self.events.iter().rev().find_map(|event| match event.what {
-            Decision::Circuit { server: of, change } if of == server => Some(change),
-            _ => None,
-        });
-        match change {
-            Some(CircuitChange::Opened { .. }) => BreakerState::Open,
-            Some(CircuitChange::HalfOpen) => BreakerState::HalfOpen,
-            Some(CircuitChange::Closed) | None => BreakerState::Closed,
+        let mut changes = self.events.iter().rev().filter_map(|event| event.what.circuit());
+        match changes.find(|(changed, _)| *changed == server) {
+            Some((_, CircuitChange::Opened { .. })) => BreakerState::Open,
+            Some((_, CircuitChange::HalfOpen)) => BreakerState::HalfOpen,
+            Some((_, CircuitChange::Closed)) | None => BreakerState::Closed,
         }
     }
 

@@ -5,9 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::classify::Memo;
-use crate::event::{
-    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind,
-};
+use crate::event::{AdmissionRefusal, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind};
 use crate::ids::{ArgsId, CallId, Interner, RunId, ServerId, TokenId, ToolId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
@@ -392,7 +390,7 @@ impl Session {
 
     /// The same event, whose server has the number that it has in the call's own record.
     fn with_server(&mut self, event: DecisionEvent) -> DecisionEvent {
-        let Decision::Circuit { server, change } = event.what else { return event };
+        let Some((server, change)) = event.what.circuit() else { return event };
         let name = self.names.servers.name(server.0).unwrap_or_default().to_owned();
         let servers = &mut self.cast.live_mut(event.call).record.servers;
         let place = servers.iter().position(|known| *known == name).unwrap_or_else(|| {
@@ -400,7 +398,7 @@ impl Session {
             servers.len() - 1
         });
         let server = ServerId(u32::try_from(place).unwrap_or(u32::MAX));
-        DecisionEvent { what: Decision::Circuit { server, change }, ..event }
+        DecisionEvent { what: change.event(server), ..event }
     }
 
     pub(super) fn shared_of(&self, call: CallId) -> Option<SharedIds> {
@@ -423,7 +421,7 @@ impl Session {
             run.at_work.insert((action, event.call), live.name.clone());
         }
         match (event.what, live.shared) {
-            (Decision::Circuit { server, change: CircuitChange::Opened { .. } }, _) => {
+            (Decision::CircuitOpened { server, .. }, _) => {
                 self.names.opened_by.insert(server, live.name.clone());
             }
             (

@@ -9,7 +9,7 @@ use super::value::GoldenValue;
 use crate::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 use crate::yaml;
 use crate::yaml::{Cursor, Key as YamlKey, NodeKind};
-use playproof_engine::event::{EventKind, FieldKey, FindingBy, FindingId, LedgerKind};
+use playproof_engine::event::{EventKind, FieldKey, FieldType, FindingBy, FindingId, LedgerKind};
 use playproof_engine::time::{Duration, Instant};
 
 /// The fields of an outcome.
@@ -170,8 +170,8 @@ fn event(value: Cursor<'_>, before: Instant) -> Option<EventLine> {
         value.report(unknown(&what, "event", EventKind::WORDS));
         return None;
     };
-    let (key, allowed) = kind.keys();
-    let (call, value_of) = (words(call)?, said(key, of)?);
+    let (key, allowed) = kind.keys().split_first()?; // each event has a value
+    let (call, value_of) = (words(call)?, said(*key, of)?);
     let fields = fields(value, entries, "this event", allowed)?;
     Some(EventLine { at: before.plus(passed), call, kind, value: value_of, fields, span: value.span() })
 }
@@ -191,10 +191,10 @@ fn fields<'a>(
 }
 
 fn said(key: FieldKey, value: Cursor<'_>) -> Option<GoldenValue> {
-    if let (true, NodeKind::List(_)) = (key.is_list(), &value.node().kind) {
+    if let (FieldType::Names, NodeKind::List(_)) = (key.holds(), &value.node().kind) {
         return value.list()?.map(words).collect::<Option<_>>().map(GoldenValue::Names);
     }
-    GoldenValue::read(key, &words(value)?).or_else(|| no_value(value, key.as_str()))
+    GoldenValue::parse(key, &words(value)?).or_else(|| no_value(value, key.as_str()))
 }
 
 /// Reports an invalid value.

@@ -4,16 +4,16 @@
 use std::fmt::Write;
 
 use super::body::{CallEnd, EventLine, FindingLine, GoldenBody, GoldenField, LedgerLine};
-use super::value::{GoldenValue, is_written};
+use super::value::GoldenValue;
 use crate::yaml::scalar;
-use playproof_engine::event::{DecisionEvent, FieldKey, FieldValue, Intent, Outcome, Transcript};
+use playproof_engine::event::{DecisionEvent, FieldKey, FieldValue, Finding, Intent, NameId, Outcome, Transcript};
 use playproof_engine::ids::{ActionId, CallId, StepId};
 use playproof_engine::time::Instant;
 
 impl GoldenBody {
     /// The body of a simulation, without places.
-    pub fn of(transcript: &Transcript<'_>) -> GoldenBody {
-        let finding = |finding: &playproof_engine::event::Finding| FindingLine {
+    pub fn new(transcript: &Transcript<'_>) -> GoldenBody {
+        let finding = |finding: &Finding| FindingLine {
             id: finding.id,
             call: transcript.call(finding.call).to_owned(),
             by: finding.by,
@@ -49,7 +49,7 @@ impl GoldenBody {
             let delta = format!("+{}:", event.at.since(before));
             before = event.at;
             let (call, kind) = (scalar(&event.call), event.kind.as_str());
-            let value = event.value.written(event.kind.keys().0);
+            let value = event.value.written(event.kind.value_key());
             let fields = if event.fields.is_empty() { String::new() } else { format!(", {}", written(&event.fields)) };
             line(&mut text, format_args!("- {{ {delta:<6} {call}, {kind}: {value}{fields} }}"));
         }
@@ -71,8 +71,8 @@ fn written(fields: &[GoldenField]) -> String {
 fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallEnd {
     let mut fields = Vec::new();
     outcome.each_field(|key, value| {
-        if is_written(&(key, value)) {
-            fields.push((key, GoldenValue::of(value, transcript)));
+        if key.is_in_golden(value) {
+            fields.push((key, GoldenValue::new(value, transcript)));
         }
         if key == FieldKey::Attempts {
             fields.push((FieldKey::Verdicts, GoldenValue::Names(transcript.verdicts(id).map(str::to_owned).collect())));
@@ -84,8 +84,8 @@ fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallE
             GoldenValue::Names(names.collect())
         };
         if let Some(failed) = steps.failed {
-            let failed = FieldValue::Step(steps.action, failed);
-            fields.push((FieldKey::Step, GoldenValue::of(failed, transcript)));
+            let failed = FieldValue::Name(NameId::Step(steps.action, failed));
+            fields.push((FieldKey::Step, GoldenValue::new(failed, transcript)));
         }
         fields.push((FieldKey::Completed, names(&steps.completed)));
         if !steps.skipped.is_empty() {
@@ -93,8 +93,8 @@ fn call_end(transcript: &Transcript<'_>, id: CallId, outcome: &Outcome) -> CallE
         }
     }
     if let Some(told) = transcript.told(id) {
-        fields.push((FieldKey::Class, GoldenValue::Word(told.class.as_str())));
-        fields.push((FieldKey::Retriable, GoldenValue::Flag(told.retriable)));
+        fields.push((FieldKey::Class, GoldenValue::Text(told.class.as_str().into())));
+        fields.push((FieldKey::Retriable, GoldenValue::new(told.retriable.into(), transcript)));
     }
     if let Some(valid) = transcript.valid_after(id) {
         let actions = |ids: &[ActionId]| ids.iter().map(|id| transcript.names.action(*id).to_owned()).collect();
@@ -122,14 +122,13 @@ fn ledger(transcript: &Transcript<'_>) -> Vec<LedgerLine> {
 }
 
 fn event_line(transcript: &Transcript<'_>, event: &DecisionEvent) -> EventLine {
-    let told = event.what.describe();
-    let fields = told.fields().filter(is_written).map(|(key, value)| (key, GoldenValue::of(value, transcript)));
+    let fields = event.what.fields().skip(1).filter(|(key, value)| key.is_in_golden(*value));
     EventLine {
         at: event.at,
         call: transcript.call(event.call).to_owned(),
-        kind: told.kind,
-        value: GoldenValue::of(told.value, transcript),
-        fields: fields.collect(),
+        kind: event.what.kind(),
+        value: GoldenValue::new(event.what.value(), transcript),
+        fields: fields.map(|(key, value)| (key, GoldenValue::new(value, transcript))).collect(),
         span: 0..0,
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{GoldenBody, GoldenValue, parse_body};
 use crate::diagnostic::{Report, Source};
 use playproof_engine::event::{
-    ActionNames, AdmissionRefusal, CircuitChange, Decision, DecisionEvent, DeprecationReason, Description, EffectClaim,
-    ErrorFacts, EventKind, FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind,
-    OpenReason, Outcome, OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status,
-    StopReason, SuppressionReason, TokensLeft, Told, Transcript, ValidNext,
+    ActionNames, AdmissionRefusal, Decision, DecisionEvent, DeprecationReason, EffectClaim, ErrorFacts, EventKind,
+    FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason, Outcome,
+    OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
+    SuppressionReason, TokensLeft, Told, Transcript, ValidNext,
 };
 use playproof_engine::ids::{
     ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, ToolId, VerdictId,
@@ -63,12 +63,9 @@ fn decisions() -> Vec<Decision> {
         Decision::ServedFromCache { leader: CallId(1), age: Duration::from_micros(1_500) },
         Decision::TookOver { leader: CallId(1) },
         Decision::Cancelled,
-        Decision::Circuit {
-            server: ServerId(0),
-            change: CircuitChange::Opened { why: OpenReason::FailureRate, until: Some(Instant::ZERO) },
-        },
-        Decision::Circuit { server: ServerId(0), change: CircuitChange::HalfOpen },
-        Decision::Circuit { server: ServerId(0), change: CircuitChange::Closed },
+        Decision::CircuitOpened { server: ServerId(0), why: OpenReason::FailureRate, until: Some(Instant::ZERO) },
+        Decision::CircuitHalfOpen { server: ServerId(0) },
+        Decision::CircuitClosed { server: ServerId(0) },
         Decision::AttemptStarted { attempt, evidence: EvidenceId(1) },
         Decision::AttemptFinished { attempt, status: failed, latency: None, provenance, over_timeout: true },
         Decision::LateAnswer { attempt, status: Status::Unanswered },
@@ -105,6 +102,8 @@ fn outcomes() -> Vec<Outcome> {
         OutcomeKind::Skipped,
         OutcomeKind::Cancelled,
         OutcomeKind::Undetermined(RequestKind::Reversal),
+        OutcomeKind::Suspected(RequestKind::Reversal),
+        OutcomeKind::Unfinished(RequestKind::Reversal),
     ];
     let outcome = |kind| Outcome {
         kind,
@@ -144,7 +143,7 @@ fn shown() -> GoldenBody {
     let finding = |id| Finding::new(id, FindingBy::Playbook, CallId(1), 3);
     let (names, errors) =
         (names(), [ErrorFacts { kind: Some("409: conflict".into()), ..ErrorFacts::default() }.into()]);
-    GoldenBody::of(&Transcript {
+    GoldenBody::new(&Transcript {
         names: &names,
         calls: &calls,
         others: &[],
@@ -221,7 +220,7 @@ fn a_rendered_body_reads_back() {
     assert_eq!(body.render(), text);
     assert_eq!(without_places(body.clone()), shown());
     assert_eq!(body.calls.len(), outcomes().len());
-    assert_eq!(body.calls[4].field(FieldKey::Reason), Some(&GoldenValue::Name(ODD.to_owned())));
+    assert_eq!(body.calls[4].field(FieldKey::Reason), Some(&GoldenValue::Text(ODD.into())));
     assert_eq!(body.ledger[0].words(), "applied x1, existing x1, reversed x1, unobserved x1");
     assert_eq!(body.net_effects(), 1);
     let ids: Vec<FindingId> = body.findings.iter().map(|finding| finding.id).collect();
@@ -232,15 +231,15 @@ fn a_rendered_body_reads_back() {
     assert_eq!(body.events[retry].words(), "retry_scheduled: 2, delay_ms: 200.5, left: 486.5");
     assert_eq!(body.events[retry].at, Instant::from_micros(1_500 * retry as u64));
     let ended = place(|what| matches!(what, Decision::AttemptFinished { .. }));
-    assert_eq!(body.events[ended].field(FieldKey::Status), Some(&GoldenValue::Name("409: conflict".to_owned())));
+    assert_eq!(body.events[ended].field(FieldKey::Status), Some(&GoldenValue::Text("409: conflict".into())));
 }
 
 #[test]
 fn every_event_has_all_fields_of_its_kind() {
     let all: Vec<Decision> = decisions().into_iter().chain([Decision::Outcome(outcomes()[0])]).collect();
-    let told: Vec<Description> = all.iter().map(Decision::describe).collect();
-    assert!(told.iter().map(|one| one.kind).eq(EventKind::ALL));
-    assert!(told.iter().all(|one| one.fields().count() == one.kind.keys().1.len()));
+    assert!(all.iter().map(Decision::kind).eq(EventKind::ALL));
+    let keys = |what: &Decision| what.fields().map(|(key, _)| key).collect::<Vec<_>>();
+    assert!(all.iter().all(|what| keys(what) == what.kind().keys()));
 }
 
 #[test]

@@ -4,8 +4,11 @@ use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::RuleEvaluation;
 use playproof_engine::dispatch::wait_range;
-use playproof_engine::event::{AdmissionRefusal, Decision, EffectClaim, NoRetry, Outcome, Provenance, Status};
-use playproof_engine::ids::{AttemptNo, CallId, ErrorId, QueueId, ReasonId, RuleId, VerdictId};
+use playproof_engine::event::{
+    AdmissionRefusal, CircuitChange, Decision, EffectClaim, NoRetry, Outcome, OutcomeWord, Provenance, ReversalRefusal,
+    Status, SuppressionReason,
+};
+use playproof_engine::ids::{ActionId, AttemptNo, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, VerdictId};
 use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, Retry};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
@@ -27,75 +30,65 @@ struct Narrator<'a> {
 }
 
 impl Narrator<'_> {
-    /// What admission decides, what the call shares with others, or what its caller does.
-    fn on_shared(&mut self, when: &str, decision: Decision) {
-        match decision {
-            Decision::Refused { why, error, by, retry_after } => self.on_refused(why, (error, by), retry_after),
-            Decision::Circuit { server, change } => {
-                let server = self.simulation.transcript(self.plan).server(server).to_owned();
-                self.say(format!("{when} {}.", timeline::circuit(&server, change)));
-            }
-            Decision::Queued { place, behind: None } => {
-                self.say(format!("{when} no permit is free: the next attempt waits, at place {place} of the queue."));
-            }
-            Decision::Queued { place, behind: Some(behind) } => {
-                let behind = self.named(behind);
-                self.say(format!(
-                    "{when} {behind} has not ended, and the actions of a run go one at a time: the call waits, at place \
-                     {place} of the line."
-                ));
-            }
-            Decision::ActionWithheld { action } => {
-                let action = self.plan.names.action(action).to_owned();
-                self.say(format!(
-                    "An attempt may still be at work, and a second one could act again: the graph withholds `{action}` \
-                     until it is known to have failed."
-                ));
-            }
-            Decision::ActionReleased { action } => {
-                let action = self.plan.names.action(action).to_owned();
-                self.say(format!(
-                    "That attempt has failed, so it is not at work any more: the graph offers `{action}` again."
-                ));
-            }
-            Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
-                let again = match acts_again {
-                    true => " Doing it again could act again.",
-                    false => "",
-                };
-                let step = self.plan.names.step(action, step).to_owned();
-                let claim = claim_in_words(claim);
-                self.say(format!(
-                    "Its step `{step}` ends {}, and claims that its effect is {claim}.{again}",
-                    ended.as_str()
-                ));
-            }
-            Decision::StepSkipped { action, step } => {
-                let step = self.plan.names.step(action, step).to_owned();
-                self.say(format!("Its step `{step}` is skipped, and what is done is not undone."));
-            }
-            Decision::Joined { leader } => {
-                let leader = self.named(leader);
-                self.say(format!(
-                    "{when} {leader} has the same key and is in flight: the call waits for it, and sends nothing."
-                ));
-            }
-            Decision::ServedFromCache { leader, age } => {
-                let (leader, age) = (self.named(leader), timeline::millis(age));
-                self.say(format!("{leader} had the same key and succeeded {age} ms before: the call gets that result, and sends nothing."));
-            }
-            Decision::TookOver { leader } => {
-                let leader = self.named(leader);
-                self.say(format!("{when} {leader}, for which the call waited, is lost: the call is sent itself."));
-            }
-            Decision::RetryUnpaid { attempt, delay } => self.say(format!(
-                "The retry budget is empty: attempt {attempt} is not sent, and the call ends after the {} ms that it would \
-                 have waited.",
-                timeline::millis(delay)
-            )),
-            Decision::Cancelled => self.say(format!("{when} the caller goes away.")),
-            _ => {}
-        }
+    fn on_queued(&mut self, when: &str, place: u32, behind: Option<CallId>) {
+        self.say(match behind.map(|behind| self.named(behind)) {
+            None => format!("{when} no permit is free: the next attempt waits, at place {place} of the queue."),
+            Some(behind) => format!(
+                "{when} {behind} has not ended, and the actions of a run go one at a time: the call waits, at place \
+                 {place} of the line."
+            ),
+        });
+    }
+
+    fn on_circuit(&mut self, when: &str, (server, change): (ServerId, CircuitChange)) {
+        let server = self.simulation.transcript(self.plan).server(server);
+        self.say(format!("{when} {}.", timeline::circuit(server, change)));
+    }
+
+    fn on_withheld(&mut self, action: ActionId) {
+        let action = self.plan.names.action(action);
+        self.say(format!(
+            "An attempt may still be at work, and a second one could act again: the graph withholds `{action}` \
+             until it is known to have failed."
+        ));
+    }
+
+    fn on_released(&mut self, action: ActionId) {
+        let action = self.plan.names.action(action);
+        self.say(format!("That attempt has failed, so it is not at work any more: the graph offers `{action}` again."));
+    }
+
+    fn on_step_ended(&mut self, step: &str, ended: OutcomeWord, claim: EffectClaim, acts_again: bool) {
+        let again = if acts_again { " Doing it again could act again." } else { "" };
+        let (ended, claim) = (ended.as_str(), claim_in_words(claim));
+        self.say(format!("Its step `{step}` ends {ended}, and claims that its effect is {claim}.{again}"));
+    }
+
+    fn on_joined(&mut self, when: &str, leader: CallId) {
+        let leader = self.named(leader);
+        self.say(format!(
+            "{when} {leader} has the same key and is in flight: the call waits for it, and sends nothing."
+        ));
+    }
+
+    fn on_cached(&mut self, leader: CallId, age: Duration) {
+        let (leader, age) = (self.named(leader), timeline::millis(age));
+        self.say(format!(
+            "{leader} had the same key and succeeded {age} ms before: the call gets that result, and sends nothing."
+        ));
+    }
+
+    fn on_took_over(&mut self, when: &str, leader: CallId) {
+        let leader = self.named(leader);
+        self.say(format!("{when} {leader}, for which the call waited, is lost: the call is sent itself."));
+    }
+
+    fn on_unpaid(&mut self, attempt: AttemptNo, delay: Duration) {
+        let delay = timeline::millis(delay);
+        self.say(format!(
+            "The retry budget is empty: attempt {attempt} is not sent, and the call ends after the {delay} ms that it would \
+             have waited."
+        ));
     }
 
     fn on_refused(
@@ -156,8 +149,27 @@ impl Narrator<'_> {
     }
 
     fn tell(&mut self, step: &NarrativeStep) {
-        let when = self.when(step.after);
+        let (when, plan) = (self.when(step.after), self.plan);
+        let step_name = |action, step| plan.names.step(action, step);
         match step.decision {
+            Decision::Refused { why, error, by, retry_after } => self.on_refused(why, (error, by), retry_after),
+            Decision::Queued { place, behind } => self.on_queued(&when, place, behind),
+            Decision::ActionWithheld { action } => self.on_withheld(action),
+            Decision::ActionReleased { action } => self.on_released(action),
+            Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
+                self.on_step_ended(step_name(action, step), ended, claim, acts_again);
+            }
+            Decision::StepSkipped { action, step } => {
+                let step = step_name(action, step);
+                self.say(format!("Its step `{step}` is skipped, and what is done is not undone."));
+            }
+            Decision::Joined { leader } => self.on_joined(&when, leader),
+            Decision::ServedFromCache { leader, age } => self.on_cached(leader, age),
+            Decision::TookOver { leader } => self.on_took_over(&when, leader),
+            Decision::Cancelled => self.say(format!("{when} the caller goes away.")),
+            Decision::CircuitOpened { .. } | Decision::CircuitHalfOpen { .. } | Decision::CircuitClosed { .. } => {
+                step.decision.circuit().into_iter().for_each(|change| self.on_circuit(&when, change));
+            }
             Decision::AttemptStarted { attempt, evidence } => {
                 let with = if evidence.0 == 0 { "" } else { " with the new evidence" };
                 let again = if attempt == AttemptNo::FIRST { "sent" } else { "sent again" };
@@ -166,13 +178,7 @@ impl Narrator<'_> {
             Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
                 self.on_answer(attempt, status, latency, provenance, over_timeout);
             }
-            Decision::LateAnswer { attempt, status } => {
-                let said = self.answer(status);
-                let counts = if status == Status::Ok { "its effect" } else { "what it says of the effect" };
-                self.say(format!(
-                    "{when} the answer to attempt {attempt} arrives late: {said}. It changes no decision, but {counts} counts."
-                ));
-            }
+            Decision::LateAnswer { attempt, status } => self.on_late(&when, attempt, status),
             Decision::FailureClassified { verdict, rule, ignored } => {
                 let trials = if let Detail::Tried(trials) = &step.detail { trials.as_slice() } else { &[] };
                 self.on_verdict(verdict, rule, ignored, trials);
@@ -185,52 +191,51 @@ impl Narrator<'_> {
                 let draw = draw.map_or_else(String::new, |draw| format!(" The draw is {draw}."));
                 self.say(format!("{why} Attempt {attempt} is due in {} ms.{told}{draw}", timeline::millis(delay)));
             }
-            Decision::Refused { .. }
-            | Decision::Circuit { .. }
-            | Decision::Queued { .. }
-            | Decision::ActionWithheld { .. }
-            | Decision::ActionReleased { .. }
-            | Decision::StepEnded { .. }
-            | Decision::StepSkipped { .. }
-            | Decision::Joined { .. }
-            | Decision::ServedFromCache { .. }
-            | Decision::TookOver { .. }
-            | Decision::RetryUnpaid { .. }
-            | Decision::Cancelled => self.on_shared(&when, step.decision),
-            Decision::RetrySuppressed { why } => {
-                let key = match self.subject.key() {
-                    Some(_) => "the upstream ignores the idempotency key",
-                    None => "the call has no idempotency key",
-                };
-                self.say(format!(
-                    "The retry guard stops the next attempt: the tool is a write that is not idempotent, {key}, and {}.",
-                    timeline::suppressed(why)
-                ));
-            }
+            Decision::RetryUnpaid { attempt, delay } => self.on_unpaid(attempt, delay),
+            Decision::RetrySuppressed { why } => self.on_suppressed(why),
             Decision::EvidenceRefreshed { status, .. } => {
                 let said = self.answer(status);
                 self.say(format!("{when} the upstream is asked for a new snapshot of the evidence: {said}."));
             }
             Decision::Escalated { queue } => self.on_escalated(queue),
-            Decision::ReversalRefused { why } if why.was_sent() => {
-                self.say(format!(
-                    "{when} the reversal token is sent, but the reversal is not confirmed: {}.",
-                    timeline::refused(why)
-                ));
-            }
-            Decision::ReversalRefused { why } => {
-                self.say(format!("The token guard refuses the reversal: {}.", timeline::refused(why)));
-            }
+            Decision::ReversalRefused { why } => self.on_reversal_refused(&when, why),
             Decision::ReversalRedeemed { reason, .. } => self.on_redeemed(&when, reason),
-            Decision::Deprecated { why } => self.say(format!(
-                "The call is deprecated: {}.",
-                text::escape_unprintable(self.plan.names.deprecated_why(why))
-            )),
+            Decision::Deprecated { why } => {
+                let why = text::escape_unprintable(plan.names.deprecated_why(why));
+                self.say(format!("The call is deprecated: {why}."));
+            }
             Decision::Outcome(outcome) => {
                 self.on_outcome(outcome);
                 self.on_told();
             }
         }
+    }
+
+    fn on_late(&mut self, when: &str, attempt: AttemptNo, status: Status) {
+        let said = self.answer(status);
+        let counts = if status == Status::Ok { "its effect" } else { "what it says of the effect" };
+        self.say(format!(
+            "{when} the answer to attempt {attempt} arrives late: {said}. It changes no decision, but {counts} counts."
+        ));
+    }
+
+    fn on_suppressed(&mut self, why: SuppressionReason) {
+        let key = match self.subject.key() {
+            Some(_) => "the upstream ignores the idempotency key",
+            None => "the call has no idempotency key",
+        };
+        self.say(format!(
+            "The retry guard stops the next attempt: the tool is a write that is not idempotent, {key}, and {}.",
+            timeline::suppressed(why)
+        ));
+    }
+
+    fn on_reversal_refused(&mut self, when: &str, why: ReversalRefusal) {
+        let refused = timeline::refused(why);
+        self.say(match why.was_sent() {
+            true => format!("{when} the reversal token is sent, but the reversal is not confirmed: {refused}."),
+            false => format!("The token guard refuses the reversal: {refused}."),
+        });
     }
 
     /// A call that was refused before its first attempt is escalated only because it was refused so often.

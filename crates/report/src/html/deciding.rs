@@ -87,7 +87,9 @@ impl Rows<'_> {
                 self.mark(&format!("action {}", names.action_of(tool).unwrap_or_default()), "", said);
             }
             Decision::Refused { why, .. } => self.refused(why, tool, names.action_of(tool)),
-            Decision::Circuit { server, .. } => {
+            Decision::CircuitOpened { server, .. }
+            | Decision::CircuitHalfOpen { server }
+            | Decision::CircuitClosed { server } => {
                 let server = run.transcript.server(server).to_owned();
                 self.breaker(&server, "decided here".to_owned());
             }

@@ -93,7 +93,7 @@ static KINDS: [Padded; EventKind::ALL.len()] = {
         let kind = EventKind::ALL[n];
         let key = match kind {
             EventKind::Outcome => "",
-            _ => kind.keys().0.as_json(),
+            _ => kind.value_key().as_json(),
         };
         kinds[n] = Padded::of([",\"event\":\"", kind.as_str(), "\"", key]);
         n += 1;
@@ -103,16 +103,17 @@ static KINDS: [Padded; EventKind::ALL.len()] = {
 
 /// What follows the time, but for how the call ended.
 fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
-    event.what.described(
+    let mut is_value = true;
+    event.what.each_field(
         #[inline(always)]
-        |told| {
-            padded(out, &KINDS[told.kind as usize]);
-            if told.kind != EventKind::Outcome {
-                value(out, transcript, told.value);
-                told.each_field(
-                    #[inline(always)]
-                    |key, value| field(out, transcript, key, value),
-                );
+        |key, said| {
+            if !is_value {
+                return field(out, transcript, key, said);
+            }
+            is_value = false;
+            padded(out, &KINDS[event.what.kind() as usize]);
+            if key != FieldKey::Outcome {
+                value(out, transcript, said);
             }
         },
     );
@@ -130,10 +131,8 @@ pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Ou
 #[inline(always)]
 fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: FieldKey, said: FieldValue) {
     let is_absent = match said {
+        FieldValue::Nothing => true,
         FieldValue::Flag(flag) => !flag,
-        FieldValue::OptionalSpan(span) => span.is_none(),
-        FieldValue::Draw(draw) => draw.is_none(),
-        FieldValue::Left(left) => left.is_none(),
         FieldValue::Error(error) => transcript.error(error).is_none(),
         _ => false,
     };
@@ -145,59 +144,36 @@ fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: FieldKey, said: Fi
 
 #[inline(always)]
 fn value(out: &mut Vec<u8>, transcript: &Transcript<'_>, value: FieldValue) {
-    let names = transcript.names;
     match value {
+        FieldValue::Nothing | FieldValue::Latency(None) => raw(out, "null"),
         FieldValue::Number(value) => digits(out, value.into()),
         FieldValue::Flag(flag) => raw(out, if flag { "true" } else { "false" }),
         FieldValue::Status(status) => how(out, transcript, status),
-        FieldValue::Latency(None) | FieldValue::OptionalSpan(None) | FieldValue::Draw(None) => raw(out, "null"),
-        FieldValue::Latency(Some(value)) | FieldValue::OptionalSpan(Some(value)) | FieldValue::Span(value) => {
-            millis(out, value.as_micros());
-        }
-        FieldValue::Left(None) => raw(out, "null"),
-        FieldValue::Left(Some(left)) => out.extend_from_slice(left.to_string().as_bytes()),
-        FieldValue::Draw(Some(draw)) => out.extend_from_slice(draw.to_string().as_bytes()),
+        FieldValue::Latency(Some(value)) | FieldValue::Span(value) => millis(out, value.as_micros()),
         FieldValue::Instant(at) => millis(out, at.since(Instant::ZERO).as_micros()),
-        FieldValue::Provenance(provenance) => quoted(out, provenance.as_str()),
-        FieldValue::Refused(why) => quoted(out, why.as_str()),
+        FieldValue::Draw(draw) => out.extend_from_slice(draw.to_string().as_bytes()),
+        FieldValue::Left(left) => out.extend_from_slice(left.to_string().as_bytes()),
         FieldValue::Word(word) => quoted(out, word),
         FieldValue::Code(code) => raw(out, code),
-        FieldValue::Verdict(verdict) => quote(out, names.verdict(verdict)),
-        FieldValue::Rule(rule) => quote(out, names.rule(rule)),
-        FieldValue::Queue(queue) => quote(out, names.queue(queue)),
-        FieldValue::Reason(reason) => quote(out, names.reason(reason)),
-        FieldValue::GivenUp(why) => quote(out, names.deprecated_why(why)),
         FieldValue::Lacks(asked) => quote(out, &asked.to_string()),
-        FieldValue::Call(call) => quote(out, transcript.call(call)),
-        FieldValue::Action(action) => quote(out, transcript.names.action(action)),
-        FieldValue::Step(action, step) => quote(out, transcript.names.step(action, step)),
-        FieldValue::Server(server) => quote(out, transcript.server(server)),
-        FieldValue::Error(error) => match transcript.error(error) {
-            Some(error) => failure(out, error),
-            None => raw(out, "null"),
-        },
+        FieldValue::Error(error) => failure_or_null(out, transcript.error(error)),
+        FieldValue::Name(name) => quote(out, transcript.name(name)),
     }
 }
 
 /// How an attempt or a refresh ended.
 fn how(out: &mut Vec<u8>, transcript: &Transcript<'_>, status: Status) {
-    match status {
-        Status::Ok => raw(out, "\"ok\""),
-        Status::Unanswered => raw(out, "\"unanswered\""),
-        Status::Failed(error) | Status::Suspected(error) | Status::Unfinished(error) => {
-            raw(
-                out,
-                match status {
-                    Status::Suspected(_) => "\"suspected\",\"error\":",
-                    Status::Unfinished(_) => "\"unfinished\",\"error\":",
-                    _ => "\"error\",\"error\":",
-                },
-            );
-            match error.and_then(|id| transcript.error(id)) {
-                Some(error) => failure(out, error),
-                None => raw(out, "null"),
-            }
-        }
+    quoted(out, status.as_str());
+    if let Status::Failed(error) | Status::Suspected(error) | Status::Unfinished(error) = status {
+        raw(out, ",\"error\":");
+        failure_or_null(out, error.and_then(|id| transcript.error(id)));
+    }
+}
+
+fn failure_or_null(out: &mut Vec<u8>, error: Option<&ErrorFacts>) {
+    match error {
+        Some(error) => failure(out, error),
+        None => raw(out, "null"),
     }
 }
 

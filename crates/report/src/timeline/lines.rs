@@ -207,7 +207,11 @@ fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: 
             let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
             (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why, by, transcript.offers(call, tool))))
         }
-        Decision::Circuit { server, change } => (Tone::Decided, circuit(transcript.server(server), change)),
+        Decision::CircuitOpened { server, .. }
+        | Decision::CircuitHalfOpen { server }
+        | Decision::CircuitClosed { server } => {
+            (Tone::Decided, circuit(transcript.server(server), decision.circuit()?.1))
+        }
         Decision::Queued { place, behind: None } => {
             (Tone::Decided, format!("no permit is free: waits, place {place} in the queue"))
         }

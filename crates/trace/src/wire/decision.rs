@@ -1,15 +1,15 @@
-//! Lines that say what a dispatcher did, and which playbook it had.
+//! Lines that say what a dispatcher did, and which playbook it had. The table of fields says what their values may be.
 
 use serde_json::value::RawValue;
 
 use crate::json::Fields;
-use crate::wire::decision_fields::{FieldShape, is_word, required};
+use crate::number::Decimal;
 use crate::wire::fields::FieldSlices;
 use crate::wire::line::{DispatchLine, DispatchWhat, LineError};
-use crate::wire::lower::{LineResult, Lowering};
+use crate::wire::lower::{DRAW_VALUE, LineResult, Lowering};
 use crate::wire::names::{ANSWERS, AT, AT_MS, ID, LINE_FIELDS, RUN};
 use playproof_engine::call::Recorder;
-use playproof_engine::event::{EventKind, FieldKey, KeyDialect};
+use playproof_engine::event::{Draw, EventKind, FieldKey, FieldType, KeyDialect, Status};
 use playproof_formats::diagnostic::did_you_mean;
 
 #[derive(serde::Deserialize)]
@@ -89,16 +89,14 @@ impl<'a> Lowering<'a> {
         };
         for (name, value) in fields.iter() {
             let Some(key) = FieldKey::ALL.iter().find(|key| key.as_str() == name) else { continue };
-            let (shape, raw) = (FieldShape::of(*key), value.get());
-            if !shape.fits(raw) {
-                return Err(match shape.words() {
-                    [] => self.wrong_type(raw, name, &shape.expected()),
-                    words => self.no_word(
-                        raw,
-                        words,
-                        format!("the `{name}` of a `decision` must be {}", shape.expected()),
-                        "none of them",
-                    ),
+            let (holds, raw) = (key.holds(), value.get());
+            if !fits(holds, raw) {
+                let expected = expected(holds);
+                let message = format!("the `{name}` of a `decision` must be {expected}");
+                return Err(match holds {
+                    FieldType::Word(words) => self.no_word(raw, words, message, "none of them"),
+                    FieldType::Status => self.no_word(raw, &Status::WORDS, message, "none of them"),
+                    _ => self.wrong_type(raw, name, &expected),
                 });
             }
         }
@@ -147,4 +145,57 @@ impl<'a> Lowering<'a> {
         error.help = near.map(|near| format!("did you mean `{near}`?"));
         error
     }
+}
+
+/// The key that a decision of this kind cannot lack; of a cancelled call, nothing else is said.
+const fn required(kind: EventKind) -> Option<FieldKey> {
+    match kind {
+        EventKind::Cancelled => None,
+        kind => Some(kind.value_key()),
+    }
+}
+
+/// Whether a field may hold this JSON value.
+fn fits(holds: FieldType, raw: &str) -> bool {
+    let number = || Decimal::parse(raw).filter(|number| number.scaled(3).is_some());
+    let is_positive = || number().is_some_and(|number| !number.negative);
+    let is_one_of = |words: &[&str]| words.iter().any(|word| is_word(raw, word));
+    match holds {
+        FieldType::Number(least) => {
+            Decimal::parse(raw).and_then(|number| number.small()).is_some_and(|number| number >= least.into())
+        }
+        FieldType::Millis | FieldType::Tokens => is_positive(),
+        FieldType::MillisOrUnknown => raw == "null" || is_positive(),
+        FieldType::Draw => Draw::parse(raw).is_some(),
+        FieldType::Flag => matches!(raw, "true" | "false"),
+        FieldType::Word(words) => is_one_of(words),
+        FieldType::Status => is_one_of(&Status::WORDS),
+        FieldType::OpenWord(_) | FieldType::Lacks | FieldType::Name => raw.starts_with('"'),
+        FieldType::Error => raw == "null" || raw.starts_with('{'),
+        FieldType::Code => Decimal::parse(raw).is_some(),
+        FieldType::Names => raw.starts_with('['),
+    }
+}
+
+/// What a field must hold, in words.
+fn expected(holds: FieldType) -> String {
+    match holds {
+        FieldType::Number(least) => format!("a number from {least}"),
+        FieldType::Word(words) => format!("one of {}", words.join(", ")),
+        FieldType::Status => format!("one of {}", Status::WORDS.join(", ")),
+        FieldType::Millis => "a number of milliseconds from 0".to_owned(),
+        FieldType::MillisOrUnknown => "a number of milliseconds from 0, or `null`".to_owned(),
+        FieldType::Draw => DRAW_VALUE.to_owned(),
+        FieldType::Tokens => "a number from 0".to_owned(),
+        FieldType::Flag => "`true` or `false`".to_owned(),
+        FieldType::OpenWord(_) | FieldType::Lacks | FieldType::Name => "a text".to_owned(),
+        FieldType::Error => "an object or `null`".to_owned(),
+        FieldType::Code => "a number".to_owned(),
+        FieldType::Names => "a list".to_owned(),
+    }
+}
+
+/// Whether a JSON value is this word as a text.
+fn is_word(raw: &str, word: &str) -> bool {
+    raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) == Some(word)
 }

@@ -2,7 +2,6 @@
 //! for a single line.
 
 mod decision;
-mod decision_fields;
 mod error;
 mod error_cache;
 mod fields;

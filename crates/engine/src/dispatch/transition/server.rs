@@ -6,7 +6,7 @@ use crate::dispatch::calls::PaidRetry;
 use crate::dispatch::io::{Response, ResponseMeta};
 use crate::dispatch::purse::Purse;
 use crate::dispatch::shared::{Server, SharedPurse, SpentBy};
-use crate::event::{CircuitChange, Decision, TokensLeft};
+use crate::event::{CircuitChange, TokensLeft};
 use crate::ids::{BreakerId, CallId, RetryBudgetId, ServerId};
 use crate::playbook::{BreakerMark, OnEmptyBudget, Retry, RetryBudget, RetryBudgetKind};
 use crate::time::Instant;
@@ -63,7 +63,7 @@ impl Transition<'_> {
             if let CircuitChange::Opened { .. } = change {
                 self.server_state(server).opened_by = Some(self.call);
             }
-            self.emit(Decision::Circuit { server, change });
+            self.emit(change.event(server));
         }
     }
 

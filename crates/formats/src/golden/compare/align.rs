@@ -48,7 +48,7 @@ fn alike(expected: &AlignedEvent<'_>, actual: &AlignedEvent<'_>) -> Option<u32> 
     let same_attempt = expected.attempts == actual.attempts;
     let (expected, actual) = (expected.event, actual.event);
     let same_value = expected.value == actual.value;
-    let is_same_one = match expected.kind.keys().0 {
+    let is_same_one = match expected.kind.value_key() {
         FieldKey::Outcome => true,                            // a call has one
         FieldKey::Attempt | FieldKey::Evidence => same_value, // the number identifies the event
         _ => same_attempt,

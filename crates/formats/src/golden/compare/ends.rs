@@ -69,7 +69,7 @@ fn class_of(key: FieldKey, before: Option<&GoldenValue>, after: Option<&GoldenVa
             Class::AttemptsChanged
         }
         // The agent acts on what it is told: now it would send what it was told not to.
-        (Some(GoldenValue::Flag(false)), Some(GoldenValue::Flag(true))) if key == FieldKey::Retriable => {
+        (Some(before), Some(after)) if key == FieldKey::Retriable && before.is("false") && after.is("true") => {
             Class::GuardWeakened
         }
         (Some(GoldenValue::Names(before)), _) if key == FieldKey::Withheld => {

@@ -5,7 +5,7 @@ use super::divergence::{Divergence, DivergencePlace, EventPair, FirstChange, Pre
 use super::ends::changed;
 use crate::golden::body::{EventLine, GoldenBody};
 use crate::golden::value::GoldenValue;
-use playproof_engine::event::{Class, EventKind, FieldKey, RequestKind};
+use playproof_engine::event::{Class, EventKind, FieldKey, RequestKind, ReversalRefusal};
 use playproof_engine::time::{Duration, Instant};
 
 /// The aligned events of both sides, call by call; adds their divergences to `found`.
@@ -72,7 +72,7 @@ fn differences(pair: &EventPair, place: &DivergencePlace) -> Vec<Divergence> {
     let mut found = Vec::new();
     let kind = e.kind.as_str();
     if e.value != a.value {
-        let class = e.kind.keys().0.class();
+        let class = e.kind.value_key().class();
         found.push(divergence(class, kind.to_owned(), Some(e.value.to_string()), Some(a.value.to_string())));
     }
     for (key, before, after) in changed(&e.fields, &a.fields) {
@@ -152,13 +152,14 @@ fn sent_after_stop<'a>(
 
 /// The events of a call that show that its reversal token was sent, as in `Decision::sent_reversal`.
 fn sent_reversals<'a>(body: &'a GoldenBody, call: &str) -> Vec<&'a EventLine> {
-    let lacks = body.call(call).and_then(|end| end.field(FieldKey::Lacks));
-    let lacks_reversal = lacks == Some(&GoldenValue::Lacks(RequestKind::Reversal));
+    let reversal = GoldenValue::lacks(RequestKind::Reversal);
+    let lacks_reversal = body.call(call).and_then(|end| end.field(FieldKey::Lacks)) == Some(&reversal);
+    let was_sent = |why: &GoldenValue| ReversalRefusal::parse(&why.to_string()).is_some_and(ReversalRefusal::was_sent);
     let mut events = events_of(body, call);
-    events.retain(|event| match (event.kind, &event.value) {
-        (EventKind::ReversalRedeemed, _) => true,
-        (EventKind::ReversalRefused, GoldenValue::Refused(why)) => why.was_sent(),
-        (EventKind::Outcome, _) => lacks_reversal,
+    events.retain(|event| match event.kind {
+        EventKind::ReversalRedeemed => true,
+        EventKind::ReversalRefused => was_sent(&event.value),
+        EventKind::Outcome => lacks_reversal,
         _ => false,
     });
     events
