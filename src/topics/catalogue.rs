@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::{divergences, ends, failures, findings, kinds, terms, words};
-use playproof_engine::event::{AdmissionRefusal, FailureClass, FindingId, StopReason};
+use super::kinds;
+use super::texts::{Section, sections};
+use playproof_engine::event::FailureClass;
 use playproof_formats::golden::Class;
-use playproof_formats::playbook::lint;
 
 /// One entry of `playproof help`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,33 +58,39 @@ fn plain(text: &str) -> String {
     text.replace([' ', '-'], "_").to_lowercase()
 }
 
+/// Each sort of topic with its texts, in the order of `help topics`.
+const FILES: [(&str, &str); 11] = [
+    ("finding", include_str!("../../help/findings.md")),
+    ("lint", include_str!("../../help/lints.md")),
+    ("divergence", include_str!("../../help/divergences.md")),
+    ("failure", include_str!("../../help/failures.md")),
+    ("refusal", include_str!("../../help/refusals.md")),
+    ("stop", include_str!("../../help/stops.md")),
+    ("outcome", include_str!("../../help/outcomes.md")),
+    ("claim", include_str!("../../help/claims.md")),
+    ("compensation", include_str!("../../help/compensations.md")),
+    ("guard", include_str!("../../help/guards.md")),
+    ("provenance", include_str!("../../help/provenance.md")),
+];
+
 /// Every topic, sort by sort.
 pub fn all() -> Vec<Topic> {
-    let findings = FindingId::ALL.into_iter().map(|id| {
-        let (title, text) = findings::explain(id);
-        topic("finding", id.as_str(), (title, text))
-    });
-    let lints = lint::IDS.iter().filter_map(|id| {
-        let text = lint::explain(id)?;
-        Some(topic("lint", id, (&first_sentence(text), text)))
-    });
-    let divergences = Class::ALL
-        .into_iter()
-        .map(|class| topic("divergence", class.as_str(), (class.means(), divergences::explain(class))));
-    let failures = FailureClass::ALL
-        .into_iter()
-        .map(|class| topic("failure", class.as_str(), (class.means(), failures::explain(class))));
-    let words = words::WORDS.iter().map(|&(sort, id, title, text)| topic(sort, id, (title, text)));
-    let refusals = AdmissionRefusal::ALL.into_iter().map(|why| topic("refusal", why.as_str(), ends::refusal(why)));
-    let stops = StopReason::ALL.into_iter().map(|why| topic("stop", why.as_str(), ends::stop(why)));
-    let terms = terms::TERMS.iter().map(|&(id, title, text)| topic("word", id, (title, text)));
-    let ends = refusals.chain(stops);
-    let all = findings.chain(lints).chain(divergences).chain(failures).chain(ends).chain(words).chain(terms);
-    all.chain(kinds::topics()).collect()
+    let of_file = |(sort, file): (&'static str, &'static str)| {
+        sections(file).into_iter().map(move |section| topic(sort, section))
+    };
+    let words = of_file(("word", include_str!("../../help/words.md")));
+    FILES.into_iter().flat_map(of_file).chain(words).chain(kinds::topics()).collect()
 }
 
-fn topic(sort: &'static str, id: &'static str, (title, text): (&str, &'static str)) -> Topic {
-    Topic { id: id.into(), sort, title: title.to_owned(), text: text.into() }
+/// Without a title in its heading, a topic has the meaning of its word, or else its first sentence.
+fn topic(sort: &'static str, Section { id, title, text }: Section) -> Topic {
+    let meaning = match sort {
+        "divergence" => Class::ALL.into_iter().find(|class| class.as_str() == id).map(Class::means),
+        "failure" => FailureClass::ALL.into_iter().find(|class| class.as_str() == id).map(FailureClass::means),
+        _ => title,
+    };
+    let title = meaning.map_or_else(|| first_sentence(text), str::to_owned);
+    Topic { id: id.into(), sort, title, text: text.into() }
 }
 
 /// The first sentence of a text as a title: without its capital and its stop.
@@ -99,7 +105,9 @@ pub(super) fn first_sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use playproof_engine::event::OutcomeWord;
+    use playproof_engine::event::{
+        AdmissionRefusal, CompensationWord, EffectClaim, FindingId, GuardKind, OutcomeWord, Provenance, StopReason,
+    };
 
     #[test]
     fn every_topic_is_explained_and_a_pair_of_sort_and_id_is_unique() {
@@ -111,30 +119,44 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_finding_and_every_lint_has_a_topic() {
-        let all = all();
-        for id in FindingId::WORDS.iter().copied().chain(lint::IDS.iter().copied()) {
-            assert!(all.iter().any(|topic| topic.id == id), "{id}");
-        }
+    /// How the headings of a sort depart from the words of the program.
+    fn departing(sort: &str, headings: &[&str]) -> bool {
+        let words: &[&str] = match sort {
+            "finding" => &FindingId::WORDS,
+            "divergence" => &Class::ALL.map(Class::as_str),
+            "failure" => &FailureClass::WORDS,
+            "refusal" => &AdmissionRefusal::WORDS,
+            "stop" => &StopReason::WORDS,
+            "outcome" => &OutcomeWord::WORDS,
+            "claim" => &EffectClaim::WORDS,
+            "compensation" => &CompensationWord::WORDS,
+            "guard" => &GuardKind::WORDS,
+            "provenance" => &Provenance::WORDS,
+            _ => return false, // tests/tidy compares the lints with their sources
+        };
+        words != headings
     }
 
     #[test]
-    fn every_outcome_refusal_and_stop_has_a_topic() {
+    fn every_word_of_the_program_has_its_heading_and_every_heading_its_word() {
+        for (sort, file) in FILES {
+            let headings: Vec<&str> = sections(file).iter().map(|section| section.id).collect();
+            assert!(!departing(sort, &headings), "{sort}: {headings:?}");
+        }
+        assert!(departing("guard", &["retry_guard"]) && departing("guard", &["retry_guard", "token_guard", "third"]));
+    }
+
+    #[test]
+    fn the_outcomes_name_the_reasons_of_a_refusal_and_of_a_stop() {
         let all = all();
-        let has =
-            |sort: &str, id: &str| assert!(all.iter().any(|topic| (topic.sort, &*topic.id) == (sort, id)), "{id}");
-        OutcomeWord::ALL.iter().for_each(|word| has("outcome", word.as_str()));
-        AdmissionRefusal::ALL.iter().for_each(|why| has("refusal", why.as_str()));
-        StopReason::ALL.iter().for_each(|why| has("stop", why.as_str()));
         let text = |id: &str| {
             all.iter().find(|topic| topic.sort == "outcome" && topic.id == id).map(|topic| topic.text.clone())
         };
-        for why in AdmissionRefusal::ALL {
-            assert!(text("refused").is_some_and(|text| text.contains(why.as_str())), "{}", why.as_str());
+        for why in AdmissionRefusal::WORDS {
+            assert!(text("refused").is_some_and(|text| text.contains(why)), "{why}");
         }
-        for why in StopReason::ALL {
-            assert!(text("exhausted").is_some_and(|text| text.contains(why.as_str())), "{}", why.as_str());
+        for why in StopReason::WORDS {
+            assert!(text("exhausted").is_some_and(|text| text.contains(why)), "{why}");
         }
     }
 

@@ -1,14 +1,9 @@
-//! The texts of `playproof help ID`.
+//! The topics of `playproof help WORD`. Their texts are the files of `help/`.
 
 mod catalogue;
-mod divergences;
-mod ends;
-mod failures;
-mod findings;
 mod keys;
 mod kinds;
-mod terms;
-mod words;
+mod texts;
 
 pub use catalogue::{Topic, all};
 pub use keys::of_files;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::tidy::tree::{Tree, Violation, is_generated};
 
 /// What a name begins with that is meant as a path of this package.
-const ROOTS: [&str; 13] = [
+const ROOTS: [&str; 14] = [
     "crates/",
     "src/",
     "tests/",
@@ -17,6 +17,7 @@ const ROOTS: [&str; 13] = [
     "tools/",
     "docs/",
     "fuzz/",
+    "help/",
     "examples/",
     ".ci/",
     ".github/",
@@ -31,10 +32,16 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// Where links of the book lead: the book itself, and the folder that is copied beside it.
 const BESIDE_THE_BOOK: [&str; 2] = ["docs/", "fixtures/"];
 
+/// What is no document of this package: tests, and texts that speak of the projects of users.
+const OF_OTHERS: [&str; 2] = ["tests/", "help/"];
+
 /// Every name in a document to which nothing corresponds.
 pub fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md") && !path.starts_with("tests/")) {
+    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".md")) {
+        if OF_OTHERS.iter().any(|folder| path.starts_with(folder)) {
+            continue;
+        }
         for (offset, name) in names_in(text) {
             if is_path(name) && !exists(tree, name) {
                 violations.push(Violation::at(path, text, offset, format!("`{name}` does not exist")));

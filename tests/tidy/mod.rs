@@ -10,6 +10,7 @@ mod goldens;
 mod imports;
 mod layout;
 mod leftovers;
+mod lints;
 mod manifest;
 mod scan;
 mod sinks;

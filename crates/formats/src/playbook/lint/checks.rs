@@ -9,7 +9,7 @@ use playproof_engine::glob::is_glob;
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::{Compensation, ConditionKind, Playbook, Reversal, Terminal, UnsafePolicy};
 
-/// All parts of a playbook that are valid, but probably not what was meant. Every id is in [`super::IDS`].
+/// All parts of a playbook that are valid, but probably not what was meant. `help/lints.md` explains each id.
 pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let live = shadow::live_rules(loaded, &mut found);

@@ -2,7 +2,6 @@
 
 mod backoff;
 mod checks;
-mod explain;
 mod globs;
 mod graph;
 mod reach;
@@ -15,7 +14,6 @@ mod tells;
 mod tests;
 
 pub use checks::{likely_kind, lint};
-pub use explain::{IDS, explain};
 pub use globs::{stopped_globs, stopped_globs_of_rows};
 pub use graph::reachable_actions;
 pub use reach::why_never_unsafe;
