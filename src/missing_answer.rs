@@ -42,16 +42,6 @@ pub fn parse(text: &str) -> Result<MissingAnswerPolicy, String> {
     }
 }
 
-/// The text that [`parse`] reads; none without an answer.
-pub fn word(beyond: &MissingAnswerPolicy) -> Option<String> {
-    match beyond {
-        MissingAnswerPolicy::Unanswered => None,
-        MissingAnswerPolicy::Ok => Some("ok".to_owned()),
-        MissingAnswerPolicy::Repeat => Some("repeat".to_owned()),
-        MissingAnswerPolicy::Fail(kind) => Some(format!("fail:{kind}")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

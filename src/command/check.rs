@@ -9,7 +9,7 @@ use crate::changeset::ProjectLock;
 use crate::checking;
 use crate::checking::{Checked, Selection};
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::format::Format;
 use crate::git;
 use crate::git::Git;
@@ -44,10 +44,13 @@ project's playbook.
 
 Exit codes: 0 all is as accepted, 1 something differs, 2 something could not be checked, or nothing was.";
 
+/// The arguments of `check`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// The arguments of `check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Args {
+pub struct Options {
     /// Fixtures by name or path, or single runs as PLAYBOOK/FIXTURE [default: all]
     #[arg(value_name = "FIXTURE")]
     pub fixtures: Vec<String>,
@@ -176,7 +179,7 @@ fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
         named: args.fixtures.clone(),
         run,
         changed,
-        again: Some(given(args).after("playproof check".into())),
+        again: Some(args.flags.after("playproof check".into())),
     })
 }
 
@@ -187,25 +190,12 @@ fn shared_files(workspace: &Workspace) -> Result<Vec<PathBuf>, Failure> {
     Ok([PathBuf::from(project::FILE), lock].into_iter().chain(tools).collect())
 }
 
-/// The flags as they were given.
-fn given(args: &Args) -> Flags {
-    let flags = Flags::default()
-        .with("--run", args.run.as_deref())
-        .with("--changed-since", args.changed_since.as_deref())
-        .set("--fail-fast", args.fail_fast)
-        .set("--accept", args.accept)
-        .with("--reason", args.reason.as_deref())
-        .word("--format", args.format);
-    let flags = args.reports.iter().fold(flags, |flags, report| flags.with("--report", Some(&report.to_string())));
-    flags.set("--show-args", args.show_args).set("--allow-empty", args.allow_empty).number("--jobs", args.jobs)
-}
-
 fn nothing(args: &Args, workspace: &Workspace, selection: &Selection) -> Failure {
     if selection.is_everything() {
         return workspace.empty().and_help("`--allow-empty` if this is meant");
     }
     if let (Some(rev), None) = (&args.changed_since, &selection.run) {
-        let again = given(args).after(Command::new("playproof check").names(&args.fixtures));
+        let again = args.flags.after(Command::new("playproof check").names(&args.fixtures));
         return Failure::new(format!("nothing to check: no fixture, golden or playbook has changed since `{rev}`"))
             .help("a gate that looked at nothing does not pass unasked: where that may be, say `--allow-empty`")
             .next(again.and("--allow-empty"));

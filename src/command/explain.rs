@@ -1,7 +1,7 @@
 //! `playproof explain TRACE CALL`: explains one call. Opens the inputs, and suggests a name if there is no such call.
 
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
+use crate::flags::{Flags, Given};
 use crate::input_paths::InputPaths;
 use crate::inputs::Reading;
 use crate::output::{Output, say};
@@ -24,6 +24,9 @@ use playproof_report::style::Palette;
 use playproof_report::text;
 use playproof_trace::redact::RedactionRules;
 
+/// The arguments of `explain`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// What is explained.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -40,7 +43,7 @@ or folder has that name; `./NAME` is always an input.
 
 Exit codes: 0 explained, 2 no such call, unusable input or usage, 3 more lines skipped than read."
 )]
-pub struct Args {
+pub struct Options {
     /// Traces, foreign recordings or fixtures: files, folders or globs; `-` is standard input. Last comes the call: a reference such as `r1#3` (run
     /// and number), a place FILE:LINE (`<stdin>:LINE` in standard input), or its own id; an input with a single call needs none
     #[arg(required = true, value_name = "INPUT")]
@@ -130,21 +133,11 @@ impl Args {
         Ok(Plan::new(playbooks::load(&name)?.playbook, tools).with_seed(self.seed))
     }
 
-    fn flags(&self) -> Flags {
-        Flags::default()
-            .with("--playbook", self.playbook.as_deref())
-            .with("--tools", self.tools.as_deref())
-            .reading(&self.reading)
-            .beyond(&self.beyond_tape.clone().unwrap_or_default())
-            .number("--seed", self.seed)
-            .with("--pace", self.pace.map(Pace::as_str))
-    }
-
     fn search<'a>(&'a self, project: &'a Project, inputs: &'a [String], wanted: Option<&'a str>) -> Search<'a> {
         Search {
             command: "playproof explain",
             call_flag: None,
-            flags: self.flags(),
+            flags: self.flags.clone(),
             inputs,
             wanted,
             reading: &self.reading,
@@ -179,7 +172,7 @@ fn refuse_call_first(inputs: &[String], call: Option<&str>) -> Result<(), Failur
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let InputsAndCall { typed: inputs, paths, call } = args.inputs_and_call()?;
     refuse_call_first(inputs, call)?;
-    duplicate_args::refuse_inputs(inputs, &args.flags(), |once, flags| {
+    duplicate_args::refuse_inputs(inputs, &args.flags, |once, flags| {
         flags.after(Command::new("playproof explain").paths(once).names(call))
     })?;
     let project = Project::find()?;

@@ -3,7 +3,7 @@
 use crate::command::graph_args::{Args, Draft, History, Next, Of, Show, What};
 use crate::exit::{Exit, Failure};
 use crate::files;
-use crate::flags::Flags;
+use crate::flags::{Flags, Given};
 use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::{Output, say};
@@ -58,9 +58,15 @@ fn graph_of<'a>(graph: Option<&'a Graph>, name: &str) -> Result<&'a Graph, Failu
 }
 
 /// The calls of a run under the playbook.
-fn steps(name: &'static str, of: &Of, terminal: &Terminal) -> Result<(Plan, Vec<HistoryStep>), Failure> {
+fn steps(
+    name: &'static str,
+    of: &Of,
+    flags: &Flags,
+    terminal: &Terminal,
+) -> Result<(Plan, Vec<HistoryStep>), Failure> {
     let paths = InputPaths::find(&of.inputs)?;
-    let stream = Stream { jobs: None, allow_empty: None, ..Stream::of(name, &paths, &of.reading, given(of)) };
+    let flags = flags.reading(&["--playbook", "--run", "--tools"]);
+    let stream = Stream::of(name, &paths, &of.reading, flags);
     let (project, tools) = stream.begin(of.tools.as_deref())?;
     let named = playbooks::name(of.playbook.as_deref(), &project);
     let plans = [Plan::new(playbooks::load(&named)?.playbook, &tools)];
@@ -142,8 +148,8 @@ fn some_of(runs: &[&str]) -> String {
     format!("runs: {}{}", few.join(", "), if more.is_empty() { "" } else { ", ..." })
 }
 
-fn history(args: &History, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let (plan, steps) = steps("graph history", &args.of, terminal)?;
+fn history(args: &Given<History>, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let (plan, steps) = steps("graph history", &args.of, &args.flags, terminal)?;
     match args.format {
         Format::Json => output.json(report::history(&plan.names, &steps))?,
         _ => output.page(&report::history_table(&plan.names, &steps, terminal.out.width))?,
@@ -151,9 +157,9 @@ fn history(args: &History, terminal: &Terminal, output: &mut Output) -> Result<E
     Ok(Exit::Clean)
 }
 
-fn next(args: &Next, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+fn next(args: &Given<Next>, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let call = args.tried.as_deref().map(named_call).transpose()?;
-    let (plan, steps) = steps("graph next", &args.of, terminal)?;
+    let (plan, steps) = steps("graph next", &args.of, &args.flags, terminal)?;
     let after = args.after.map_or(steps.len(), |after| usize::try_from(after).unwrap_or(usize::MAX));
     let at = valid_at(&plan, &steps, after).ok_or_else(|| {
         Failure::new(format!("the run has {} calls, and `--after {after}` asks for more", steps.len()))
@@ -180,7 +186,7 @@ fn named_call(text: &str) -> Result<(&str, &str), Failure> {
     Err(Failure::new(wrong).help("write an action and its arguments: `--try 'pay {\"amount\":5}'`"))
 }
 
-fn draft(args: &Draft, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+fn draft(args: &Given<Draft>, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let paths = InputPaths::find(&args.inputs)?;
     if let [path] = paths.files()
         && args.reading.map.is_none()
@@ -191,9 +197,7 @@ fn draft(args: &Draft, terminal: &Terminal, output: &mut Output) -> Result<Exit,
         output.page(&report::yaml(&draft, &files::display_name(path)))?;
         return Ok(Exit::Clean);
     }
-    let flags =
-        Flags::default().number("--min-runs", Some(args.min_runs).filter(|runs| *runs > 1)).reading(&args.reading);
-    let stream = Stream { jobs: None, allow_empty: None, ..Stream::of("graph draft", &paths, &args.reading, flags) };
+    let stream = Stream::of("graph draft", &paths, &args.reading, args.flags.clone());
     let (project, tools) = stream.begin(None)?;
     let plans = [Plan::new(playbooks::load("standard")?.playbook, &tools)];
     let mut calls: Vec<DraftedCall> = Vec::new();
@@ -218,10 +222,4 @@ fn graph_file(path: &str) -> Option<String> {
     files::size(path).filter(|_| path != files::STDIN)?; // what is read of standard input or a pipe is gone
     let source = files::read_small(path).ok()?;
     (is_graph(&source.text) == Some(true)).then(|| source.text.clone())
-}
-
-/// The flags that say which calls, and how they are read.
-fn given(of: &Of) -> Flags {
-    let flags = Flags::default().with("--playbook", of.playbook.as_deref()).with("--run", of.run.as_deref());
-    flags.with("--tools", of.tools.as_deref()).reading(&of.reading)
 }

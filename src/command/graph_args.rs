@@ -1,5 +1,6 @@
 //! The arguments of `playproof graph`.
 
+use crate::flags::Given;
 use crate::format::Format;
 use crate::read_options::ReadOptions;
 use crate::values::whole;
@@ -21,11 +22,11 @@ pub enum What {
     /// Show the actions of a playbook, and what may follow each
     Show(Show),
     /// Show what is valid at one moment of a recorded run, and what a call would get there
-    Next(Next),
+    Next(Given<Next>),
     /// Show the calls of a recorded run, and what was valid after each
-    History(History),
+    History(Given<History>),
     /// Draft `actions` and `graph` from recordings, or from the `graph.json` of Burr
-    Draft(Draft),
+    Draft(Given<Draft>),
 }
 
 /// The playbook.

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
+use crate::flags::{Flags, Given};
 use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
@@ -50,10 +50,13 @@ pub enum FailOn {
     Effects,
 }
 
+/// The arguments of `impact`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// The arguments of `impact`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Args {
+pub struct Options {
     /// Traces or foreign recordings: files, folders or globs; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
@@ -127,7 +130,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         pace: args.pace,
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
-        ..Stream::of("impact", &paths, &args.reading, given(args))
+        ..Stream::of("impact", &paths, &args.reading, args.flags.clone())
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
     let base = playbooks::name(args.base.as_deref(), &project);
@@ -194,28 +197,5 @@ fn next(args: &Args, paths: &InputPaths, base: &str, impact: &Impact) -> Option<
     let call = paths.sources().name_of(&example.reference, example.place);
     let compared = Flags::default().with("--playbook", Some(base)).with("--playbook", Some(&args.candidate));
     let replay = Command::new("playproof replay").path(input).flag("--call", &call);
-    Some(reading(compared, args).after(replay))
-}
-
-/// The flags as they were given.
-fn given(args: &Args) -> Flags {
-    let compared = Flags::default().with("--base", args.base.as_deref()).with("--candidate", Some(&args.candidate));
-    reading(compared, args)
-        .words("--fail-on", &args.fail_on)
-        .with("--allow-widening", args.allow_widening.as_deref())
-        .set("--strict", args.strict)
-        .set("--allow-empty", args.allow_empty)
-        .word("--format", args.format)
-        .with("--report", args.report.as_ref().map(ToString::to_string).as_deref())
-        .number("--jobs", args.jobs)
-}
-
-/// With the flags that say how the recordings are read.
-fn reading(flags: Flags, args: &Args) -> Flags {
-    let tools = flags.with("--tools", args.tools.as_deref());
-    tools
-        .reading(&args.reading)
-        .beyond(&args.beyond_tape.clone().unwrap_or_default())
-        .number("--seed", args.seed)
-        .with("--pace", args.pace.map(Pace::as_str))
+    Some(compared.and(args.flags.reading(&["--tools", "--beyond-tape", "--seed", "--pace"])).after(replay))
 }

@@ -3,7 +3,7 @@
 use crate::duplicate_args;
 use crate::exit::{Exit, Failure};
 use crate::files;
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::inputs;
 use crate::inputs::Shape;
 use crate::output::{Output, to_stderr};
@@ -22,6 +22,9 @@ use playproof_trace::imported::{ImportWarning, Imported, WarningCount};
 use playproof_trace::input::TraceInput;
 use playproof_trace::redact::RedactionRules;
 
+/// The arguments of `import`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// What is imported.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -33,7 +36,7 @@ Examples:
   playproof import our.log --map our.mapping.yaml | playproof replay -
 
 Exit codes: 0 written, 2 unusable input or usage, 3 more lines skipped than read.")]
-pub struct Args {
+pub struct Options {
     /// The recording, also gzip or zstd; `-` is standard input
     #[arg(value_name = "FILE")]
     pub input: String,
@@ -70,7 +73,7 @@ pub struct Args {
 
 /// Imports.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    duplicate_args::refuse_inputs(std::slice::from_ref(&args.input), &given(args), |input, flags| {
+    duplicate_args::refuse_inputs(std::slice::from_ref(&args.input), &args.flags.without(&["--output"]), |input, flags| {
         flags.after(Command::new("playproof import").paths(input).flag_if("-o", args.output.as_deref()))
     })?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
@@ -118,17 +121,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(Exit::Clean)
 }
 
-/// The flags as they were given, but for the output.
-fn given(args: &Args) -> Flags {
-    Flags::default()
-        .with("--map", args.map.as_deref())
-        .with("--as", args.read_as.as_deref())
-        .set("--skip-invalid", args.skip_invalid)
-        .number("--allow-skipped", args.allow_skipped)
-        .set("--allow-empty", args.allow_empty)
-        .set("--replace", args.replace)
-}
-
 /// Refuses to replace a trace whose beginning differs from the import: it is another recording. An earlier import of the
 /// same recording, also of a part of it, has the same beginning.
 fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failure> {
@@ -138,7 +130,7 @@ fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failu
     if args.replace || there.is_empty() || (seen > 0 && first.get(..seen) == there.get(..seen)) {
         return Ok(());
     }
-    let flags = given(args).with("--output", args.output.as_deref());
+    let flags = &args.flags;
     Err(Failure::new(format!("`{path}` is there already, and is no trace of this recording: it would be overwritten"))
         .help("nothing was written; name another file, or say `--replace` if it may go")
         .next(flags.after(Command::new("playproof import").path(&args.input).and("--replace"))))
@@ -178,7 +170,7 @@ fn without_calls(args: &Args, name: &str, results: u64) -> Failure {
         results => format!("{}, but no calls", text::counted(results, "result", "results")),
     };
     let help = "a result belongs to a call before it; `--allow-empty` makes a recording without calls no error";
-    let flags = given(args).with("--output", args.output.as_deref());
+    let flags = &args.flags;
     let again = flags.after(Command::new("playproof import").path(&args.input).and("--allow-empty"));
     Failure::source(name, "empty_input", said).help(help).next(again)
 }

@@ -10,7 +10,7 @@ use crate::duplicate_args;
 use crate::exit::{DOUBTFUL_DRAFT, Exit, Failure};
 use crate::failed::fail;
 use crate::files;
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::folders::{self, Taken, taken};
 use crate::input_paths::InputPaths;
 use crate::inputs;
@@ -40,6 +40,9 @@ use playproof_trace::mapping::DraftDoubt;
 use playproof_trace::redact::RedactionRules;
 use playproof_trace::tool_hints;
 
+/// The arguments of `init`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// Where, and from what.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -53,7 +56,7 @@ Examples:
 No file is overwritten. Either all missing files are written, or none.
 
 Exit codes: 0 `playproof check` is clean, 1 the files that were kept differ from the new ones, 2 nothing was written.")]
-pub struct Args {
+pub struct Options {
     /// The project's folder; it is made where it is missing
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub folder: String,
@@ -72,8 +75,7 @@ pub struct Args {
 /// # Errors
 /// A recording that cannot be used, something in the way, a folder that cannot be written: then nothing is left.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let flags = Flags::default().with("--map", args.map.as_deref());
-    duplicate_args::refuse_inputs(&args.from, &flags, |once, flags| {
+    duplicate_args::refuse_inputs(&args.from, &args.flags.only(&["--map"]), |once, flags| {
         let init = Command::new("playproof init").path(&args.folder);
         flags.after(once.iter().fold(init, |init, path| init.flag("--from", path)))
     })?;

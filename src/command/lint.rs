@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::known_tools::KnownTools;
@@ -27,6 +27,9 @@ use playproof_report::text;
 /// The lint of a study playbook: no fault, so it does not change the exit code.
 const STUDY: &str = "study_playbook";
 
+/// The arguments of `lint`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// What is linted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -37,7 +40,7 @@ Examples:
   playproof help shadowed_rule       what a lint means, and what to do
 
 Exit codes: 0 clean (also for a playbook that is for study), 1 warnings, 2 errors, or no playbook to lint.")]
-pub struct Args {
+pub struct Options {
     /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
@@ -65,9 +68,7 @@ struct Linted {
 /// Lints.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     duplicate_args::refuse_playbooks(&args.playbooks, |once| {
-        let flags = Flags::default().reading(&args.reading).word("--format", args.format);
-        let flags = args.traces.iter().fold(flags, |flags, trace| flags.with("--trace", Some(trace)));
-        flags.after(Command::new("playproof lint").paths(once))
+        args.flags.after(Command::new("playproof lint").paths(once))
     })?;
     let project = if args.playbooks.is_empty() { Project::find()? } else { Project::default() };
     if args.playbooks.is_empty() && project.playbook.is_none() {

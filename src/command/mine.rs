@@ -4,7 +4,7 @@ use crate::command::propose;
 use crate::command::propose::Stand;
 use crate::exit::{Exit, Failure};
 use crate::files;
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
@@ -42,10 +42,13 @@ Exit codes: 0 shown, 2 unusable input or usage, 3 more lines skipped than read."
 /// The clusters that are shown by default.
 const TOP: u16 = 10;
 
+/// The arguments of `mine`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// The arguments of `mine`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Args {
+pub struct Options {
     /// Traces or foreign recordings: files, folders or globs; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
@@ -85,7 +88,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let stream = Stream {
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
-        ..Stream::of("mine", &paths, &args.reading, given(args))
+        ..Stream::of("mine", &paths, &args.reading, args.flags.clone())
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
     let name = playbooks::name(args.playbook.as_deref(), &project);
@@ -111,15 +114,16 @@ fn next(args: &Args, paths: &InputPaths, mined: &Mined) -> Option<Command> {
     if args.inputs.iter().any(|input| input == files::STDIN) {
         return None;
     }
+    let of_calls = args.flags.reading(&["--playbook", "--tools"]);
     Some(match mined.shown.iter().position(|cluster| cluster.rule.is_ok()) {
         Some(place) => match propose::stand(args.playbook.as_deref()) {
             Stand::Own => {
                 let new =
                     Command::new("playproof propose new VERDICT").flag("--from-cluster", &(place + 1).to_string());
-                flags(args).after(new.and("--trace").paths(paths.shortest()))
+                of_calls.after(new.and("--trace").paths(paths.shortest()))
             }
             Stand::AnotherIsOwn => {
-                given(args).without(&["--playbook"]).after(Command::new("playproof mine").paths(paths.shortest()))
+                args.flags.without(&["--playbook"]).after(Command::new("playproof mine").paths(paths.shortest()))
             }
             Stand::NoneIsOwn => {
                 let from = |command: Command, input: &String| command.flag("--from", input);
@@ -131,22 +135,7 @@ fn next(args: &Args, paths: &InputPaths, mined: &Mined) -> Option<Command> {
             let example = mined.shown.first()?.examples.first()?;
             let input = paths.file(example.place.input)?;
             let call = paths.sources().name_of(&example.reference, example.place);
-            flags(args).after(Command::new("playproof explain").path(input).name(&call))
+            of_calls.after(Command::new("playproof explain").path(input).name(&call))
         }
     })
-}
-
-/// The flags that say what is mined and how.
-fn flags(args: &Args) -> Flags {
-    let flags = Flags::default().with("--playbook", args.playbook.as_deref());
-    flags.with("--tools", args.tools.as_deref()).reading(&args.reading)
-}
-
-/// All flags as they were given.
-fn given(args: &Args) -> Flags {
-    flags(args)
-        .number("--top", Some(args.top).filter(|top| *top != TOP))
-        .set("--allow-empty", args.allow_empty)
-        .word("--format", args.format)
-        .number("--jobs", args.jobs)
 }

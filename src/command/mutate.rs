@@ -7,7 +7,7 @@ use crate::checking;
 use crate::duplicate_args;
 use crate::exit::{Exit, Failure};
 use crate::files;
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::folders::{self, Taken};
 use crate::format::Format;
 use crate::output::{Output, to_stderr};
@@ -25,6 +25,9 @@ use playproof_report::text::{count, counted};
 
 /// Calls that are simulated for each playbook unless more are asked for: about ten seconds of a busy machine.
 const MAX_CALLS: u64 = 2_000_000;
+
+/// The arguments of `mutate`, with the flags that were typed.
+pub type Args = Given<Options>;
 
 /// What is mutated.
 #[derive(Debug, clap::Args)]
@@ -45,7 +48,7 @@ mutants.yaml, with the reason:
 
 Exit codes: 0 every survivor is accepted, 1 a survivor or a stale entry, 2 no fixture, or unusable input,
 3 not every mutant was judged (--max-calls).")]
-pub struct Args {
+pub struct Options {
     /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's, or standard]
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
@@ -78,8 +81,7 @@ pub struct Args {
 /// Mutates.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     duplicate_args::refuse_playbooks(&args.playbooks, |once| {
-        let all = flags(args).set("--all", args.all).word("--format", args.format);
-        all.after(Command::new("playproof mutate").paths(once))
+        args.flags.after(Command::new("playproof mutate").paths(once))
     })?;
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
     let accepted = accepted(args.accepted.as_deref(), &workspace)?;
@@ -115,15 +117,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
 }
 
-/// The flags that say what is mutated and how.
-fn flags(args: &Args) -> Flags {
-    Flags::default()
-        .with("--fixtures", args.fixtures.as_deref())
-        .with("--accepted", args.accepted.as_deref())
-        .number("--max-calls", Some(args.max_calls).filter(|calls| *calls != MAX_CALLS))
-        .number("--jobs", args.jobs)
-}
-
 /// Why nothing can be concluded: not every mutant was judged, or there is none.
 fn inconclusive(reports: &[MutationReport], args: &Args) -> Option<String> {
     let not_judged: usize = reports.iter().map(MutationReport::not_judged).sum();
@@ -154,7 +147,7 @@ fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &T
     let extent = if args.all { Extent::All } else { Extent::Some };
     let palette = Palette::new(terminal.out.colour);
     let pages = reports.iter().zip(names).map(|(report, name)| {
-        let command = flags(args).after(Command::new("playproof mutate").path(name));
+        let command = args.flags.without(&["--all", "--format"]).after(Command::new("playproof mutate").path(name));
         page(report, extent, terminal.out.width, palette, &command)
     });
     pages.collect::<Vec<_>>().join("\n\n")

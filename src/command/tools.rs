@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::changeset::Change;
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::input_paths::InputPaths;
 use crate::output::{Output, to_stderr};
 use crate::project;
@@ -21,6 +21,9 @@ use playproof_report::text;
 use playproof_trace::tool_facts::{ToolCount, listed, render};
 use playproof_trace::tool_hints::{self, HintsByTool};
 
+/// The arguments of `tools`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// Whose tools.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -36,7 +39,7 @@ Examples:
   playproof tools --confirm 'get_*'
 
 Exit codes: 0 written, 2 unusable input or usage, 3 more lines skipped than read.")]
-pub struct Args {
+pub struct Options {
     /// Traces or foreign recordings: files, folders or globs; `-` is standard input. With `--confirm`: the tool facts file
     #[arg(required_unless_present = "confirm", value_name = "TRACE")]
     pub inputs: Vec<String>,
@@ -71,8 +74,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         };
     }
     let project = Project::find()?;
-    let flags = Flags::default().reading(&args.reading);
-    duplicate_args::refuse_inputs(&args.inputs, &flags, |once, flags| {
+    duplicate_args::refuse_inputs(&args.inputs, &args.flags.reading(&[]), |once, flags| {
         flags.after(Command::new("playproof tools").paths(once).flag_if("-o", args.output.as_deref()))
     })?;
     let paths = InputPaths::find(&args.inputs)?;
@@ -132,7 +134,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
                 let confirm = Command::new("playproof tools").path(path).and("--confirm");
                 to_stderr(&format!(
                     "read the guesses and correct them, then take the marks away: {confirm}\nnext: {}\n",
-                    flags.after(replay)
+                    args.flags.reading(&[]).after(replay)
                 ));
             }
         }
@@ -182,7 +184,7 @@ fn said_of(confirmed: &[&str], output: &mut Output) -> Result<Exit, Failure> {
 /// What is there holds what people confirmed, and a draft would take that back.
 fn refuse_facts(path: &str, args: &Args) -> Result<(), Failure> {
     outputs::refuse_others(path, "draft", |_| false).map_err(|_| {
-        let tools = Flags::default().reading(&args.reading).after(Command::new("playproof tools").paths(&args.inputs));
+        let tools = args.flags.reading(&[]).after(Command::new("playproof tools").paths(&args.inputs));
         Failure::new(format!("`{path}` is there already: the facts that people confirmed in it would be overwritten"))
             .help("nothing was written; compare it with a new draft and take over what is missing, or remove it first")
             .next(tools.then("|", &Command::new("diff").path(path).and("-")))

@@ -102,7 +102,7 @@ fn the_command_without_the_repeated_playbook_keeps_its_flags() {
     for (command, next) in [
         (
             "replay trace.jsonl -p standard -p standard --tools t.yaml --map m.yaml --beyond-tape ok",
-            "replay trace.jsonl --tools t.yaml --playbook standard --map m.yaml --beyond-tape ok",
+            "replay trace.jsonl --playbook standard --tools t.yaml --map m.yaml --beyond-tape ok",
         ),
         ("lint standard standard --format json", "lint standard --format json"),
         (

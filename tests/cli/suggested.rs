@@ -28,7 +28,7 @@ fn every_suggestion_keeps_the_flags_that_were_given() {
         ),
         (
             &["replay", "bad.jsonl", "--playbook", "study/retry-everything"],
-            "next: playproof replay bad.jsonl --tools f.yaml --playbook study/retry-everything --beyond-tape ok \
+            "next: playproof replay bad.jsonl --playbook study/retry-everything --tools f.yaml --beyond-tape ok \
              --skip-invalid",
         ),
     ] {

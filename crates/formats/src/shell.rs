@@ -61,9 +61,9 @@ impl Command {
         paths.into_iter().fold(self, |command, path| command.path(path.as_ref()))
     }
 
-    /// With a flag and its value.
+    /// With a flag of ours and its value.
     #[must_use]
-    pub fn flag(mut self, flag: &'static str, value: &str) -> Command {
+    pub fn flag(mut self, flag: &str, value: &str) -> Command {
         let between = if is_dashed(value) { '=' } else { ' ' };
         self.push(&format!("{flag}{between}{}", word(value)));
         self
@@ -71,7 +71,7 @@ impl Command {
 
     /// With a flag and its value, if there is one.
     #[must_use]
-    pub fn flag_if(self, flag: &'static str, value: Option<&str>) -> Command {
+    pub fn flag_if(self, flag: &str, value: Option<&str>) -> Command {
         value.into_iter().fold(self, |command, value| command.flag(flag, value))
     }
 

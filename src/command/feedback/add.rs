@@ -6,7 +6,7 @@ use crate::changeset::Change;
 use crate::command::explain;
 use crate::command::explain::Search;
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::output::Output;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
@@ -25,6 +25,9 @@ use playproof_report::text::{count, counted};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::redact::RedactionRules;
 
+/// The arguments of `feedback add`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// What is kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -35,7 +38,7 @@ of the run), at most 1,000; a call that needs more is not kept. Text that the pr
 succeeded too, such as one that made its effect twice; it has no failure, so it takes no --expected.
 
 Exit codes: 0 kept, or kept already, 2 wrong usage, or nothing that can be kept.")]
-pub struct Args {
+pub struct Options {
     /// A trace, or a foreign recording
     #[arg(value_name = "TRACE")]
     pub input: String,
@@ -158,7 +161,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
 
 fn note(args: &Args) -> Result<&str, Failure> {
     let note = args.note.as_deref();
-    let expected = Flags::default().with("--expected", args.expected.as_deref()).set("--new", args.new);
+    let expected = args.flags.only(&["--expected", "--new"]);
     note.ok_or_else(|| {
         Failure::new("a call is not kept without a note")
             .help("say what was wrong with how it was handled; the author of a later playbook change reads it")
@@ -181,15 +184,7 @@ fn refuse_input(input: &str) -> Result<(), Failure> {
 
 /// The command as it was typed, without its expected verdict.
 fn again(args: &Args) -> Command {
-    let add = Command::new("playproof feedback add").path(&args.input);
-    let flags = [
-        ("--call", &args.call),
-        ("--note", &args.note),
-        ("--playbook", &args.playbook),
-        ("--tools", &args.tools),
-        ("--map", &args.map),
-    ];
-    flags.into_iter().fold(add, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
+    args.flags.without(&["--expected", "--new"]).after(Command::new("playproof feedback add").path(&args.input))
 }
 
 fn show(id: &str) -> Command {
@@ -202,13 +197,7 @@ fn find(args: &Args, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
     let search = Search {
         call_flag: Some("--call"),
         command: "playproof feedback add",
-        flags: Flags::default()
-            .with("--note", args.note.as_deref())
-            .with("--expected", args.expected.as_deref())
-            .set("--new", args.new)
-            .with("--playbook", args.playbook.as_deref())
-            .with("--tools", args.tools.as_deref())
-            .reading(&reading),
+        flags: args.flags.without(&["--call"]),
         inputs: std::slice::from_ref(&args.input),
         wanted: args.call.as_deref(),
         reading: &reading,

@@ -2,7 +2,7 @@
 
 use super::verify;
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::format::Format;
 use crate::output::Output;
 use crate::terminal::Terminal;
@@ -11,6 +11,9 @@ use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::history::{History, HistoryEntry};
 use playproof_report::history::{json, markdown, page};
 use playproof_report::style::{Extent, Palette};
+
+/// The arguments of `history`, with the flags that were typed.
+pub type Args = Given<Options>;
 
 /// What is shown.
 #[derive(Debug, clap::Args)]
@@ -27,7 +30,7 @@ each playbook or proposal. Records are ordered by number, then by name; two bran
 
 Exit codes: 0 shown, 2 nothing was ever accepted, or a record that cannot be used."
 )]
-pub struct Args {
+pub struct Options {
     /// Another question.
     #[command(subcommand)]
     pub question: Option<HistoryQuestion>,
@@ -90,7 +93,7 @@ fn chosen<'a>(args: &Args, history: &'a History, playbook: Option<&str>) -> Resu
     }
     let failure = Failure::new(format!("no record speaks of a playbook called `{asked}`"));
     let near = did_you_mean(asked, all.map(|entry| entry.record.playbook.as_str()));
-    let again = Flags::default().word("--format", args.format).set("--all", args.all).after("playproof history".into());
+    let again = args.flags.only(&["--all", "--format"]).after("playproof history".into());
     Err(match near {
         None => failure.next(again),
         Some(near) => failure.help(format!("did you mean `{near}`?")).next(again.flag("--playbook", near)),

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::format::Format;
 use crate::read_options::ReadOptions;
 use crate::reason;
@@ -57,6 +57,9 @@ pub enum What {
     Recover,
 }
 
+/// The arguments of `propose new`, with the flags that were typed.
+pub type New = Given<NewOptions>;
+
 /// The arguments of `propose new`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
@@ -79,7 +82,7 @@ Examples:
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl --effect not_applied \\
       --then '{ deprecate_tool_call: { reason: the tool said no } }'
   playproof propose new policy_denied --when '{ message: { clause: not allowed } }'    one more rule for it")]
-pub struct New {
+pub struct NewOptions {
     /// The verdict's name: a new one, or one of the playbook's
     #[arg(value_name = "VERDICT")]
     pub verdict: String,
@@ -160,32 +163,22 @@ impl New {
         }
     }
 
-    /// The whole command as it was typed, for another verdict.
-    pub fn again(&self, verdict: &str) -> Command {
-        let command = self.command(verdict).flag_if("--when", self.when.as_deref());
+    /// The command as it was typed, for another verdict and without the flags `but`.
+    pub fn again(&self, verdict: &str, but: &[&str]) -> Command {
+        let command = self.command(verdict, but).flag_if("--when", self.when.as_deref());
         let command = if self.traces.is_empty() { command } else { command.and("--trace").paths(&self.traces) };
-        Flags::default().reading(&self.reading).after(command)
+        self.flags.reading(&[]).after(command)
     }
 
-    /// The command as it was typed, for another verdict and but for the traces, which come last, and the condition.
-    pub fn command(&self, verdict: &str) -> Command {
-        let number = self.from_cluster.map(|number| number.to_string());
-        let effect =
-            self.effect.and_then(|effect| effect.to_possible_value()).map(|effect| effect.get_name().to_owned());
-        let flags = [
-            ("--like", &self.like),
-            ("--then", &self.then),
-            ("--effect", &effect),
-            ("--means", &self.means),
-            ("--playbook", &self.playbook),
-            ("--tools", &self.tools),
-            ("--from-feedback", &self.from_feedback),
-            ("--from-cluster", &number),
-        ];
-        let new = Command::new("playproof propose new").name(verdict);
-        flags.into_iter().fold(new, |command, (flag, value)| command.flag_if(flag, value.as_deref()))
+    /// The same without the condition and the traces, which come last.
+    pub fn command(&self, verdict: &str, but: &[&str]) -> Command {
+        let flags = self.flags.without_reading(&["--when", "--trace"]).without(but);
+        flags.after(Command::new("playproof propose new").name(verdict))
     }
 }
+
+/// The arguments of `propose check`, with the flags that were typed.
+pub type Check = Given<CheckOptions>;
 
 /// The arguments of `propose check`.
 #[derive(Debug, clap::Args)]
@@ -196,7 +189,7 @@ Examples:
   playproof propose check request-rejected --corpus traces/*.jsonl
 
 Exit codes: 0 nothing speaks against them, 1 something does, 2 one that cannot be used, or none.")]
-pub struct Check {
+pub struct CheckOptions {
     /// The proposal [default: all]
     #[arg(value_name = "ID")]
     pub id: Option<String>,

@@ -6,7 +6,6 @@ use super::stored;
 use crate::checking;
 use crate::command::accept::tried_out;
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
 use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
@@ -150,12 +149,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Corp
     let watcher = Comparer::new(base, candidate);
     let command = Command::new("playproof propose check").names(&args.id);
     let corpus = InputPaths::find(&args.corpus)?;
-    let flags = Flags::default()
-        .reading(&args.reading)
-        .word("--format", args.format)
-        .with("--report", args.report.as_ref().map(ToString::to_string).as_deref())
-        .set("--allow-empty", args.allow_empty)
-        .number("--jobs", args.jobs);
+    let flags = args.flags.without(&["--tools", "--corpus"]);
     let stream = Stream {
         command: command.flag_if("--tools", args.tools.as_deref()).and("--corpus"),
         jobs: args.jobs,

@@ -63,7 +63,7 @@ impl EvidenceReader<'_> {
     fn cluster(&self, number: u16) -> Result<Recorded, Failure> {
         let args = self.args;
         self.refuse_standard_input()?;
-        let (part, replayed) = self.mined(self.traces, &args.reading)?;
+        let (part, replayed) = self.mined(self.traces, &args.reading, args.flags.reading(&[]))?;
         let number = usize::from(number);
         let mined = part.finish(self.plan, &replayed, number);
         let evidence = DraftEvidence::of_cluster(&mined, number, self.traces.files(), &self.plan.playbook);
@@ -77,8 +77,7 @@ impl EvidenceReader<'_> {
 
     fn no_cluster(&self, number: usize, why: NoCluster) -> Failure {
         let args = self.args;
-        let flags = Flags::default().with("--playbook", args.playbook.as_deref());
-        let flags = flags.with("--tools", args.tools.as_deref()).reading(&args.reading);
+        let flags = args.flags.reading(&["--playbook", "--tools"]);
         let mine = Command::new("playproof mine").paths(self.traces.shortest());
         let (said, help) = match why {
             NoCluster::NothingFailed => (
@@ -105,7 +104,7 @@ impl EvidenceReader<'_> {
             None => Ok(()),
             Some(path) => Err(Failure::new(format!("`{path}` cannot be drafted from: it is read twice"))
                 .help("keep standard input in a file first")
-                .next(self.args.command(&self.args.verdict).and("--trace trace.jsonl"))),
+                .next(self.args.command(&self.args.verdict, &[]).and("--trace trace.jsonl"))),
         }
     }
 
@@ -127,10 +126,10 @@ impl EvidenceReader<'_> {
         let slices = self.slices(kept)?;
         // Slices are in our own format, whatever `--map` reads.
         let plain = ReadOptions { map: None, ..args.reading.clone() };
-        let (mut part, _) = self.mined(&InputPaths::find(&slices)?, &plain)?;
+        let (mut part, _) = self.mined(&InputPaths::find(&slices)?, &plain, args.flags.reading(&[]).without(&["--map"]))?;
         if !args.traces.is_empty() {
             self.refuse_standard_input()?;
-            let (more, _) = self.mined(self.traces, &args.reading)?;
+            let (more, _) = self.mined(self.traces, &args.reading, args.flags.reading(&[]))?;
             part.merge(more.after_inputs(u32::try_from(slices.len()).unwrap_or(u32::MAX)));
         }
         let evidence = DraftEvidence::of_feedback(kept, part, self.plan, args.traces.is_empty()).ok_or_else(nothing)?;
@@ -152,12 +151,17 @@ impl EvidenceReader<'_> {
         Ok(slices)
     }
 
-    fn mined(&self, inputs: &InputPaths, reading: &ReadOptions) -> Result<(MinedPart, Replayed), Failure> {
+    fn mined(
+        &self,
+        inputs: &InputPaths,
+        reading: &ReadOptions,
+        flags: Flags,
+    ) -> Result<(MinedPart, Replayed), Failure> {
         let args = self.args;
-        let command = args.command(&args.verdict).flag_if("--when", args.when.as_deref());
+        let command = args.command(&args.verdict, &[]).flag_if("--when", args.when.as_deref());
         let stream = Stream {
             command: if args.traces.is_empty() { command } else { command.and("--trace") },
-            ..Stream::of("propose", inputs, reading, Flags::default().reading(reading))
+            ..Stream::of("propose", inputs, reading, flags)
         };
         stream.refuse_repeated()?;
         let miner = Miner { sources: inputs.sources().clone() };

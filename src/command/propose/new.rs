@@ -123,7 +123,7 @@ fn refuse_name(args: &New) -> Result<(), Failure> {
             .help("say in a sentence what the failure means, or leave the flag out and write it into the proposal")
             .next("playproof propose new --help"));
     }
-    refuse_odd(&args.verdict, |near| args.again(near))
+    refuse_odd(&args.verdict, |near| args.again(near, &[]))
 }
 
 /// The playbook that is asked for; else that of the feedback, where the project can change it; else the project's.
@@ -222,10 +222,10 @@ fn no_draft(args: &New, (name, used): (&str, &Used), why: NoDraft) -> Failure {
         NoDraft::NoRule(why) => no_rule(args, &why),
         NoDraft::GivenAlready => Failure::new(format!("{there}, and gives it to these failures"))
             .help("say what is to be other: `--then YAML` for what follows, `--effect` for what it says of the effect")
-            .next(New { like: None, then: None, ..args.clone() }.again(verdict).and("--then '{ ... }'")),
+            .next(args.again(verdict, &["--like", "--then"]).and("--then '{ ... }'")),
         NoDraft::NothingChanges => Failure::new(format!("{there}, and nothing of it would change"))
             .help("`--when YAML` adds a rule for it, `--then YAML` changes what follows from it")
-            .next(args.again(verdict).and("--when '{ ... }'")),
+            .next(args.again(verdict, &[]).and("--when '{ ... }'")),
     }
 }
 
@@ -242,10 +242,9 @@ fn no_rule(args: &New, why: &NoRule) -> Failure {
         (None, number) => format!("cluster {}", number.unwrap_or_default()),
     };
     // A cluster and a condition of one's own do not go together: fixtures are then made up.
-    let whole = New { from_cluster: None, tools: None, ..args.clone() };
     Failure::new(format!("no rule could be drawn for {what}: {said}"))
         .help("write the rule yourself: `--when` asks for kind, status, code, message, tool and more")
-        .next(whole.command(&args.verdict).and("--when '{ ... }'"))
+        .next(args.command(&args.verdict, &["--from-cluster", "--tools"]).and("--when '{ ... }'"))
 }
 
 /// The feedback with the verdict that this asks for, if it expects none yet.

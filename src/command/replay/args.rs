@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::flags::Flags;
+use crate::flags::Given;
 use crate::format::Format;
 use crate::missing_answer;
 use crate::read_options::ReadOptions;
@@ -30,10 +30,13 @@ mapped (--map), and fixtures (*.yaml). Nothing is sent anywhere.
 --only, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
 the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
 
+/// The arguments of `replay`, with the flags that were typed.
+pub type Args = Given<Options>;
+
 /// The arguments of `replay`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Args {
+pub struct Options {
     /// Traces, foreign recordings or fixtures: files, folders or globs; `-` is standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
@@ -123,36 +126,4 @@ pub struct Args {
     /// How traces are read.
     #[command(flatten)]
     pub reading: ReadOptions,
-}
-
-impl Args {
-    /// The flags as they were given, for a command that replays again.
-    pub(super) fn given(&self) -> Flags {
-        self.given_with(&self.playbooks.iter().map(String::as_str).collect::<Vec<_>>())
-    }
-
-    /// The same with other playbooks.
-    pub(super) fn given_with(&self, playbooks: &[&str]) -> Flags {
-        let tools = Flags::default().with("--tools", self.tools.as_deref());
-        let seeds = self.seeds.as_ref().map(|seeds| format!("{}-{}", seeds.start(), seeds.end()));
-        let all = playbooks.iter().fold(tools, |flags, playbook| flags.with("--playbook", Some(playbook)));
-        all.reading(&self.reading)
-            .beyond(&self.beyond_tape.clone().unwrap_or_default())
-            .number("--seed", self.seed)
-            .with("--pace", self.pace.map(Pace::as_str))
-            .with("--seeds", seeds.as_deref())
-            .with("--record", self.record.as_deref())
-            .set("--same-decisions", self.same_decisions)
-            .with("--only", self.only.as_deref())
-            .with("--call", self.call.as_deref())
-            .with("--run", self.run.as_deref())
-            .set("--all", self.all)
-            .word("--format", self.format)
-            .with("--report", self.report.as_ref().map(ToString::to_string).as_deref())
-            .with("--envelope", self.envelope.map(EnvelopeKind::as_str))
-            .set("--show-args", self.show_args)
-            .set("--strict", self.strict)
-            .set("--allow-empty", self.allow_empty)
-            .number("--jobs", self.jobs)
-    }
 }

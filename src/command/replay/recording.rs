@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::args::Args;
-use super::run::LoadedFixture;
+use super::run::{LoadedFixture, with_playbooks};
 use crate::exit::{Exit, Failure};
 use crate::format::Format;
 use crate::input_paths::InputPaths;
@@ -31,7 +31,7 @@ pub fn record(args: &Args, file: &str, loaded: &[LoadedFixture<'_>], output: &mu
     };
     let [(name, plan)] = plans.as_slice() else {
         let names: Vec<&str> = plans.iter().map(|(name, _)| name.as_str()).collect();
-        let first = args.given_with(&names[..names.len().min(1)]);
+        let first = with_playbooks(args, &names[..names.len().min(1)]);
         return Err(Failure::new("`--record` takes one playbook: a trace has the decisions of one dispatcher")
             .help(format!("the fixture is for {}", names.join(", ")))
             .next(first.after(Command::new("playproof replay").path(path))));
@@ -92,7 +92,7 @@ pub fn compare(
     let [plan] = plans else {
         return Err(Failure::new("`--same-decisions` takes one playbook")
             .help("a trace has the decisions of one dispatcher")
-            .next(args.given_with(&[]).after(Command::new("playproof replay").paths(paths.shortest()))));
+            .next(args.flags.without(&["--playbook"]).after(Command::new("playproof replay").paths(paths.shortest()))));
     };
     let observer = DecisionObserver { sources: paths.sources().clone(), total: Mutex::default() };
     let stream = Stream {
@@ -100,7 +100,7 @@ pub fn compare(
         pace: args.pace.or(Some(Pace::Recorded)),
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
-        ..Stream::of("replay", paths, &args.reading, args.given())
+        ..Stream::of("replay", paths, &args.reading, args.flags.clone())
     };
     let streamed = stream.write(plans, &observer, project, terminal, |part| {
         observer.total.lock().unwrap_or_else(PoisonError::into_inner).merge(part);
@@ -114,7 +114,7 @@ pub fn compare(
         return Err(Failure::new(format!("the trace has {lacks}: there is nothing to compare"))
             .help("`playproof replay FIXTURE --record FILE` writes a trace that has them")
             .next(
-                args.given()
+                args.flags
                     .without(&["--same-decisions"])
                     .after(Command::new("playproof replay").paths(paths.shortest())),
             ));

@@ -39,16 +39,16 @@ pub type LoadedFixture<'a> = (&'a String, Fixture, Vec<(String, Plan)>);
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let replay = |inputs: &[&str], flags: &Flags| flags.after(Command::new("playproof replay").paths(inputs));
-    duplicate_args::refuse_inputs(&args.inputs, &args.given(), replay)?;
+    duplicate_args::refuse_inputs(&args.inputs, &args.flags, replay)?;
     duplicate_args::refuse_playbooks(&args.playbooks, |once| {
         let inputs: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
-        replay(&inputs, &args.given_with(once))
+        replay(&inputs, &with_playbooks(args, once))
     })?;
     if args.envelope.is_some() && !matches!(args.format, Format::Json | Format::Jsonl) {
         let inputs: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
         return Err(Failure::new("`--envelope` adds to JSON, and a page for people has no place for it")
             .help("write it with `--format json` or `--format jsonl`")
-            .next(replay(&inputs, &args.given().without(&["--format"])).flag("--format", "json")));
+            .next(replay(&inputs, &args.flags.without(&["--format"])).flag("--format", "json")));
     }
     let project = Project::find()?;
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
@@ -63,12 +63,18 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .next(unselected(args).after(Command::new("playproof replay").paths(&fixtures)))),
         (true, _) if args.record.is_some() => Err(Failure::new("`--record` writes the run of a fixture")
             .help("a trace is a recording already")
-            .next(args.given().without(&["--record"]).after(Command::new("playproof replay").paths(&traces)))),
+            .next(args.flags.without(&["--record"]).after(Command::new("playproof replay").paths(&traces)))),
         (true, _) if args.seeds.is_some() => Err(Failure::new("`--seeds` runs a fixture with each seed")
             .help("`--seed N` gives the seed of the draws that a trace lacks")
-            .next(args.given().without(&["--seeds"]).after(Command::new("playproof replay").paths(&traces)))),
+            .next(args.flags.without(&["--seeds"]).after(Command::new("playproof replay").paths(&traces)))),
         (true, _) => traces::run(args, &paths, &project, &tools, terminal, output),
     }
+}
+
+/// The flags that were typed, with other playbooks.
+pub fn with_playbooks(args: &Args, playbooks: &[&str]) -> Flags {
+    let named = playbooks.iter().fold(Flags::default(), |flags, playbook| flags.with("--playbook", Some(playbook)));
+    named.and(args.flags.without(&["--playbook"]))
 }
 
 /// How pages are drawn.
@@ -111,7 +117,7 @@ fn refuse_selection(args: &Args, paths: &[String]) -> Result<(), Failure> {
 
 /// The flags that were given, but for those that select calls of a trace.
 fn unselected(args: &Args) -> Flags {
-    args.given().without(&["--only", "--run"])
+    args.flags.without(&["--only", "--run"])
 }
 
 fn run_fixture(
@@ -126,7 +132,7 @@ fn run_fixture(
     if args.same_decisions {
         return Err(Failure::new("`--same-decisions` compares the decisions of a trace, and this is a fixture")
             .help("`--record FILE` writes its run as a trace")
-            .next(args.given().without(&["--same-decisions"]).after(Command::new("playproof replay").paths(paths))));
+            .next(args.flags.without(&["--same-decisions"]).after(Command::new("playproof replay").paths(paths))));
     }
     let (mut loaded, mut places): (Vec<LoadedFixture<'_>>, Vec<Vec<Loaded>>) = Default::default();
     for path in paths {
@@ -153,7 +159,7 @@ fn run_fixture(
         .collect();
     let wanted = args.call.as_deref();
     if let Some(wanted) = wanted.filter(|wanted| !rehearsals.iter().any(|one| one.has_call(wanted))) {
-        return Err(no_such_call(wanted, &rehearsals, &args.given().without(&["--call"])));
+        return Err(no_such_call(wanted, &rehearsals, &args.flags.without(&["--call"])));
     }
     let is_shown = |one: &Rehearsal<'_>| wanted.is_none_or(|wanted| one.has_call(wanted));
     let page = || {

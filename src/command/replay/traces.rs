@@ -4,13 +4,12 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
-use super::args::Args;
+use super::args::{Args, Options};
 use super::recording;
 use super::run::{arguments_of_page, plans, style};
 use super::shown::{CallDrawing, GroupJson, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
 use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::{Output, json_to_stdout, say};
@@ -21,7 +20,7 @@ use crate::{inputs, missing_answer, playbooks, reports};
 use playproof_analysis::replay::{FailureCounts, Replayed};
 use playproof_engine::event::{Finding, FindingSeverity, PlaybookNames};
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::{Pace, Plan};
+use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::playbook::Loaded;
@@ -74,7 +73,7 @@ pub fn run(
         pace: args.pace,
         jobs: args.jobs,
         allow_empty: Some(args.allow_empty),
-        ..Stream::of("replay", paths, &args.reading, args.given())
+        ..Stream::of("replay", paths, &args.reading, args.flags.clone())
     };
     let (mut written, mut failures) = (0, vec![FailureCounts::default(); plans.len()]);
     let streamed = stream.write(&plans, &watcher, project, terminal, |mut part: Part| {
@@ -170,7 +169,7 @@ fn refuse_empty(args: &Args, paths: &InputPaths, selected: u64) -> Result<(), Fa
         ),
         None => failure.help("`--allow-empty` accepts an empty selection"),
     };
-    Err(failure.next(args.given().without(&["--only", "--call", "--run"]).after(command)))
+    Err(failure.next(args.flags.without(&["--only", "--call", "--run"]).after(command)))
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt, and that no call was answered, count only where they are asked to.
@@ -316,7 +315,7 @@ impl Page<'_> {
 
     /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
     fn selected(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let Args { only, call, run, .. } = self.args;
+        let Options { only, call, run, .. } = &self.args.args;
         let all = [("only", only), ("call", call), ("run", run)];
         all.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)))
     }
@@ -368,8 +367,7 @@ impl Page<'_> {
         let name = self.paths.sources().name_of(&call.reference(), call.place);
         let command = Command::new("playproof explain").path(input).name(&name);
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
-        let flags = Flags::default().with("--tools", self.args.tools.as_deref()).reading(&self.args.reading);
-        let flags = flags.with("--playbook", worst.map(String::as_str)).beyond(self.beyond);
-        Some(flags.number("--seed", self.args.seed).with("--pace", self.args.pace.map(Pace::as_str)).after(command))
+        let flags = self.args.flags.reading(&["--tools"]).with("--playbook", worst.map(String::as_str));
+        Some(flags.and(self.args.flags.only(&["--beyond-tape", "--seed", "--pace"])).after(command))
     }
 }
