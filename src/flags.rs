@@ -205,20 +205,29 @@ mod tests {
     fn a_suggested_command_keeps_the_flags_that_were_typed_and_no_others() {
         assert_eq!(again("in.jsonl"), "go");
         assert_eq!(
-            again("in.jsonl -j 3 --all --playbook a --map=m --fail-on x,y --playbook b --skip-invalid --tools t --reorder-window 7"),
+            again(
+                "in.jsonl -j 3 --all --playbook a --map=m --fail-on x,y --playbook b --skip-invalid --tools t --reorder-window 7"
+            ),
             "go --fail-on x,y --playbook a --playbook b --tools t --map m --skip-invalid --reorder-window 7 --jobs 3 --all"
         );
         assert_eq!(again("in.jsonl --format table --reorder-window 10000"), "go", "what is the default anyway");
         let given = given("in.jsonl --all --map m");
         assert_eq!(given.inputs, ["in.jsonl"]);
-        assert_eq!(given.flags.without(&["--all"]).with("--tools", Some("t")).after("go".into()).to_string(), "go --map m --tools t");
-        assert_eq!(given.flags.only(&["--all"]).and(given.flags.reading(&[])).after("go".into()).to_string(), "go --all --map m");
+        assert_eq!(
+            given.flags.without(&["--all"]).with("--tools", Some("t")).after("go".into()).to_string(),
+            "go --map m --tools t"
+        );
+        assert_eq!(
+            given.flags.only(&["--all"]).and(given.flags.reading(&[])).after("go".into()).to_string(),
+            "go --all --map m"
+        );
     }
 
     #[test]
     fn the_flags_that_say_how_traces_are_read_are_those_of_the_options() {
         let definition = ReadOptions::augment_args(Definition::new(""));
-        let longs: Vec<String> = definition.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect();
+        let longs: Vec<String> =
+            definition.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect();
         assert_eq!(longs, READING);
     }
 }

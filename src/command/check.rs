@@ -10,7 +10,7 @@ use crate::checking;
 use crate::checking::{Checked, Selection};
 use crate::exit::{Exit, Failure};
 use crate::flags::Given;
-use crate::format::Format;
+use crate::format::formats;
 use crate::git;
 use crate::git::Git;
 use crate::output::{Output, say, to_stderr};
@@ -43,6 +43,8 @@ A fixture is checked under the playbooks that it names: `playbooks: [NAME]`. One
 project's playbook.
 
 Exit codes: 0 all is as accepted, 1 something differs, 2 something could not be checked, or nothing was.";
+
+formats!(Format: Table = "For people", Json = "One JSON document");
 
 /// The arguments of `check`, with the flags that were typed.
 pub type Args = Given<Options>;
@@ -77,7 +79,7 @@ pub struct Options {
     pub reason: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Write a report too: junit, sarif, github, markdown, json or html; may be given several times
@@ -227,7 +229,7 @@ fn show(
     reports::tell_github(&public, &directions, next.as_ref())?;
     match args.format {
         Format::Json => output.json(json(&shown, &directions, next.as_ref()))?,
-        _ => {
+        Format::Table => {
             output.page(&page(&shown))?;
             if let Some(here) = here {
                 output.page(&format!("{} {here}", palette.strong("next:")))?;

@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::files;
-use crate::format::Format;
+use crate::format::formats;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::values::{Permille, permille};
@@ -12,6 +12,8 @@ use playproof_formats::shell::Command;
 use playproof_formats::text::escape_unprintable;
 use playproof_report::conform::{json, page};
 use playproof_report::style::Palette;
+
+formats!(Format: Table = "For people", Json = "One JSON document");
 
 /// The cases, and what is shown of them.
 #[derive(Debug, clap::Args)]
@@ -30,7 +32,7 @@ pub struct Args {
     pub inputs: Vec<String>,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Print the playbook of one case, and run nothing. The beginning of its id is enough: `grpc-013`
@@ -51,7 +53,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let outcomes: Vec<_> = files.iter().flat_map(conform::run_cases).collect();
     match args.format {
         Format::Json => output.json(json(&outcomes))?,
-        _ => output.page(&page(&outcomes, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Table => output.page(&page(&outcomes, terminal.out.width, Palette::new(terminal.out.colour)))?,
     }
     let counts = CaseCounts::of(outcomes.iter().map(|case| case.result));
     let is_good = match args.fail_under {

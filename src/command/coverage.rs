@@ -4,7 +4,7 @@
 use crate::changeset::{Change, ProjectLock};
 use crate::checking;
 use crate::exit::{Exit, Failure};
-use crate::format::Format;
+use crate::format::formats;
 use crate::output::{Output, to_stderr};
 use crate::reports::{self, ReportTo};
 use crate::terminal::Terminal;
@@ -16,6 +16,8 @@ use playproof_formats::shell::Command;
 use playproof_report::coverage::{json, lines, page, percent};
 use playproof_report::html;
 use playproof_report::style::{Extent, Palette};
+
+formats!(Format: Table = "For people", Json = "One JSON document", Lines = "The playbook's lines, marked");
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
@@ -48,7 +50,7 @@ pub struct Args {
     pub fixtures: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Lines]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Write the result as a page for a browser too: one file without scripts
@@ -92,7 +94,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     match args.format {
         Format::Json => output.json(json(&report, source))?,
         Format::Lines => output.page(&lines(&report, source, palette))?,
-        _ => {
+        Format::Table => {
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&page(&report, extent, terminal.out.width, palette, &command))?;
         }

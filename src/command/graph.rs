@@ -1,10 +1,9 @@
 //! `playproof graph`: shows the order of actions of a playbook, and asks it about recorded runs; drafts one.
 
-use crate::command::graph_args::{Args, Draft, History, Next, Of, Show, What};
+use crate::command::graph_args::{Args, Draft, Format, History, HistoryFormat, Next, NextFormat, Of, Show, What};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::{Flags, Given};
-use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::{Output, say};
 use crate::playbooks;
@@ -43,7 +42,7 @@ fn show(args: &Show, terminal: &Terminal, output: &mut Output) -> Result<Exit, F
         Format::Json => output.json(report::json(&playbook, graph))?,
         Format::Mermaid => output.page(&report::mermaid(&playbook, graph))?,
         Format::Dot => output.page(&report::dot(&playbook, graph))?,
-        _ => output.page(&report::table(&playbook, graph, terminal.out.width))?,
+        Format::Table => output.page(&report::table(&playbook, graph, terminal.out.width))?,
     }
     Ok(Exit::Clean)
 }
@@ -58,12 +57,7 @@ fn graph_of<'a>(graph: Option<&'a Graph>, name: &str) -> Result<&'a Graph, Failu
 }
 
 /// The calls of a run under the playbook.
-fn steps(
-    name: &'static str,
-    of: &Of,
-    flags: &Flags,
-    terminal: &Terminal,
-) -> Result<(Plan, Vec<HistoryStep>), Failure> {
+fn steps(name: &'static str, of: &Of, flags: &Flags, terminal: &Terminal) -> Result<(Plan, Vec<HistoryStep>), Failure> {
     let paths = InputPaths::find(&of.inputs)?;
     let flags = flags.reading(&["--playbook", "--run", "--tools"]);
     let stream = Stream::of(name, &paths, &of.reading, flags);
@@ -151,8 +145,8 @@ fn some_of(runs: &[&str]) -> String {
 fn history(args: &Given<History>, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let (plan, steps) = steps("graph history", &args.of, &args.flags, terminal)?;
     match args.format {
-        Format::Json => output.json(report::history(&plan.names, &steps))?,
-        _ => output.page(&report::history_table(&plan.names, &steps, terminal.out.width))?,
+        HistoryFormat::Json => output.json(report::history(&plan.names, &steps))?,
+        HistoryFormat::Table => output.page(&report::history_table(&plan.names, &steps, terminal.out.width))?,
     }
     Ok(Exit::Clean)
 }
@@ -166,8 +160,8 @@ fn next(args: &Given<Next>, terminal: &Terminal, output: &mut Output) -> Result<
     })?;
     let tried = call.map(|(name, args)| Tried::of(&plan, &at, name, Some(args)));
     match args.format {
-        Format::Json => output.json(report::next(&plan.names, after, &at.valid, tried.as_ref()))?,
-        _ => output.page(&report::next_page(&plan.names, after, &at.valid, tried.as_ref()))?,
+        NextFormat::Json => output.json(report::next(&plan.names, after, &at.valid, tried.as_ref()))?,
+        NextFormat::Table => output.page(&report::next_page(&plan.names, after, &at.valid, tried.as_ref()))?,
     }
     Ok(Exit::Clean)
 }

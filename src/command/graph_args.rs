@@ -1,7 +1,7 @@
 //! The arguments of `playproof graph`.
 
 use crate::flags::Given;
-use crate::format::Format;
+use crate::format::formats;
 use crate::read_options::ReadOptions;
 use crate::values::whole;
 
@@ -29,6 +29,10 @@ pub enum What {
     Draft(Given<Draft>),
 }
 
+formats!(Format: Table = "For people", Mermaid = "A state diagram of Mermaid", Dot = "A graph of Graphviz", Json = "One JSON document");
+formats!(NextFormat: Table = "For people", Json = "One JSON document");
+formats!(HistoryFormat: Table = "For people", Json = "One JSON document");
+
 /// The playbook.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -41,7 +45,7 @@ pub struct Show {
     pub playbook: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Mermaid, Format::Dot, Format::Json]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Not an option of this command, but of those beside it; named so that its refusal can say what to do.
@@ -98,8 +102,8 @@ pub struct Next {
     pub tried: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
-    pub format: Format,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: NextFormat,
 }
 
 /// A run.
@@ -113,8 +117,8 @@ pub struct History {
     pub of: Of,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
-    pub format: Format,
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: HistoryFormat,
 }
 
 /// The source of a draft.

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use crate::exit::{Exit, Failure};
 use crate::flags::{Flags, Given};
-use crate::format::Format;
+use crate::format::formats;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::read_options::ReadOptions;
@@ -49,6 +49,8 @@ pub enum FailOn {
     /// An effect claim, a ledger entry or a finding about effects changes
     Effects,
 }
+
+formats!(Format: Table = "For people", Json = "One JSON document", Markdown = "For a pull request or a wiki");
 
 /// The arguments of `impact`, with the flags that were typed.
 pub type Args = Given<Options>;
@@ -105,7 +107,7 @@ pub struct Options {
     pub allow_empty: bool,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Write the result as a page for a browser too: one file without scripts
@@ -153,7 +155,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     match args.format {
         Format::Markdown => output.page(&markdown(&shown))?,
         Format::Json => output.json(json(&shown, paths.sources()))?,
-        _ => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
     }
     let exit = exit(args, &gate, &impact);
     streamed.all_read().map(|_| exit)

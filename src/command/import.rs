@@ -73,9 +73,11 @@ pub struct Options {
 
 /// Imports.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    duplicate_args::refuse_inputs(std::slice::from_ref(&args.input), &args.flags.without(&["--output"]), |input, flags| {
-        flags.after(Command::new("playproof import").paths(input).flag_if("-o", args.output.as_deref()))
-    })?;
+    duplicate_args::refuse_inputs(
+        std::slice::from_ref(&args.input),
+        &args.flags.without(&["--output"]),
+        |input, flags| flags.after(Command::new("playproof import").paths(input).flag_if("-o", args.output.as_deref())),
+    )?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
         outputs::refuse(path)?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Given;
-use crate::format::Format;
+use crate::format::formats;
 use crate::input_paths::InputPaths;
 use crate::known_tools::KnownTools;
 use crate::output::Output;
@@ -26,6 +26,8 @@ use playproof_report::text;
 
 /// The lint of a study playbook: no fault, so it does not change the exit code.
 const STUDY: &str = "study_playbook";
+
+formats!(Format: Table = "For people", Json = "One JSON document");
 
 /// The arguments of `lint`, with the flags that were typed.
 pub type Args = Given<Options>;
@@ -54,7 +56,7 @@ pub struct Options {
     pub reading: ReadOptions,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
@@ -88,7 +90,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }));
     match args.format {
         Format::Json => output.json(json(&linted))?,
-        _ => output.page(&page(&linted, terminal))?,
+        Format::Table => output.page(&page(&linted, terminal))?,
     }
     Ok(linted.iter().flat_map(|one| &one.diagnostics).map(exit).max().unwrap_or(Exit::Clean))
 }

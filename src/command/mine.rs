@@ -5,7 +5,7 @@ use crate::command::propose::Stand;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Given;
-use crate::format::Format;
+use crate::format::formats;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::playbooks;
@@ -42,6 +42,8 @@ Exit codes: 0 shown, 2 unusable input or usage, 3 more lines skipped than read."
 /// The clusters that are shown by default.
 const TOP: u16 = 10;
 
+formats!(Format: Table = "For people", Json = "One JSON document");
+
 /// The arguments of `mine`, with the flags that were typed.
 pub type Args = Given<Options>;
 
@@ -70,7 +72,7 @@ pub struct Options {
     pub allow_empty: bool,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Threads; the result is the same for any number [default: all cores]
@@ -103,7 +105,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let shown = MiningPage { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
         Format::Json => output.json(json(&shown))?,
-        _ => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
     }
     streamed.all_read().map(|_| Exit::Clean)
 }

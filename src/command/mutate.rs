@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Given;
 use crate::folders::{self, Taken};
-use crate::format::Format;
+use crate::format::formats;
 use crate::output::{Output, to_stderr};
 use crate::project;
 use crate::terminal::Terminal;
@@ -25,6 +25,8 @@ use playproof_report::text::{count, counted};
 
 /// Calls that are simulated for each playbook unless more are asked for: about ten seconds of a busy machine.
 const MAX_CALLS: u64 = 2_000_000;
+
+formats!(Format: Table = "For people", Json = "One JSON document");
 
 /// The arguments of `mutate`, with the flags that were typed.
 pub type Args = Given<Options>;
@@ -62,7 +64,7 @@ pub struct Options {
     pub accepted: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Show also accepted mutants, and the fixture that would catch each survivor
@@ -104,7 +106,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     match args.format {
         Format::Json => output.json(json(&reports))?,
-        _ => output.page(&pages(&reports, args, &names, terminal))?,
+        Format::Table => output.page(&pages(&reports, args, &names, terminal))?,
     }
     conclude(&reports, &accepted, terminal);
     if let Some(said) = inconclusive(&reports, args) {

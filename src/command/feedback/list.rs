@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::exit::{Exit, Failure};
 use crate::feedback_store;
-use crate::format::Format;
+use crate::format::formats;
 use crate::output::Output;
 use crate::project::Project;
 use crate::terminal::Terminal;
@@ -14,6 +14,8 @@ use playproof_formats::shell::Command;
 use playproof_report::feedback::{json, page};
 use playproof_report::style::Palette;
 
+formats!(Format: Table = "For people", Json = "One JSON document");
+
 /// How it is listed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -22,7 +24,7 @@ pub struct Args {
     pub all: bool,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
@@ -51,7 +53,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     all.retain(|judged| args.all || judged.state != FeedbackState::Closed);
     match args.format {
         Format::Json => output.json(json(&all))?,
-        _ => {
+        Format::Table => {
             let palette = Palette::new(terminal.out.colour);
             let mut text = page(&all, kept - all.len(), terminal.out.width, palette);
             if let Some(next) = next(&all) {

@@ -7,7 +7,7 @@ use crate::command::propose::Stand;
 use crate::exit::{Exit, Failure};
 use crate::feedback_store;
 use crate::flags::Flags;
-use crate::format::Format;
+use crate::format::formats;
 use crate::output::Output;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
@@ -24,6 +24,8 @@ use playproof_report::explain::page;
 use playproof_report::feedback::{head, json_of};
 use playproof_report::style::Palette;
 
+formats!(Format: Table = "For people", Json = "One JSON document");
+
 /// What is shown.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -32,7 +34,7 @@ pub struct Args {
     pub id: String,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
@@ -51,7 +53,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let ending = Ending::of(&plan, call.raw(), &recorded.in_run);
     let is_new = kept.feedback.expects_new(&used.loaded.playbook);
     let slice = workspace.feedback_path(&kept.id, "jsonl");
-    let slice = if args.format == Format::Json { workspace.name(&slice) } else { workspace.here(&slice) };
+    let slice = match args.format {
+        Format::Json => workspace.name(&slice),
+        Format::Table => workspace.here(&slice),
+    };
     let next = next(kept, judged.state, &slice);
     if args.format == Format::Json {
         output.json(json_of(&judged, &ending, &slice, &next))?;

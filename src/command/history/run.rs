@@ -3,7 +3,7 @@
 use super::verify;
 use crate::exit::{Exit, Failure};
 use crate::flags::Given;
-use crate::format::Format;
+use crate::format::formats;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
@@ -11,6 +11,8 @@ use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::history::{History, HistoryEntry};
 use playproof_report::history::{json, markdown, page};
 use playproof_report::style::{Extent, Palette};
+
+formats!(Format: Table = "For people", Json = "One JSON document", Markdown = "For a pull request or a wiki");
 
 /// The arguments of `history`, with the flags that were typed.
 pub type Args = Given<Options>;
@@ -40,7 +42,7 @@ pub struct Options {
     pub playbook: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Show every row of every record
@@ -76,7 +78,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     match args.format {
         Format::Json => output.json(json(&entries))?,
         Format::Markdown => output.page(&markdown(&entries))?,
-        _ => {
+        Format::Table => {
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&page(&entries, extent, terminal.out.width, Palette::new(terminal.out.colour)))?;
         }

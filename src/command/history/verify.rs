@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::exit::{Exit, Failure};
-use crate::format::Format;
+use crate::format::formats;
 use crate::git::Git;
 use crate::output::Output;
 use crate::terminal::Terminal;
@@ -25,6 +25,8 @@ use playproof_report::{diagnostic, text};
 
 /// Objections that are drawn, those with one cause as one.
 const DRAWN: usize = 20;
+
+formats!(Format: Table = "For people", Json = "One JSON document");
 
 /// How it is verified.
 #[derive(Debug, clap::Args)]
@@ -49,7 +51,7 @@ pub struct Args {
     pub since: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 }
 
@@ -111,7 +113,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Format::Json => {
             output.json(objections_json(looked.records, looked.rows, &objections, next.as_ref()))?;
         }
-        _ => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_ref(), terminal))?,
+        Format::Table => output.page(&page(&looked, &objections, args.since.as_deref(), next.as_ref(), terminal))?,
     }
     Ok(if objections.is_empty() { Exit::Clean } else { Exit::Found })
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use clap::{Subcommand, ValueEnum};
 
 use crate::flags::Given;
-use crate::format::Format;
+use crate::format::formats;
 use crate::read_options::ReadOptions;
 use crate::reason;
 use crate::reports::{self, ReportTo};
@@ -177,6 +177,8 @@ impl New {
     }
 }
 
+formats!(Format: Table = "For people", Json = "One JSON document", Markdown = "For a pull request or a wiki");
+
 /// The arguments of `propose check`, with the flags that were typed.
 pub type Check = Given<CheckOptions>;
 
@@ -195,7 +197,7 @@ pub struct CheckOptions {
     pub id: Option<String>,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Markdown]), value_name = "FORMAT", default_value = "table")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
     /// Write the result as a page for a browser too: one file without scripts

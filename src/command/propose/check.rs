@@ -1,12 +1,11 @@
 //! `playproof propose check [ID]`: shows what proposals change, and the objections to them.
 
-use super::args::Check;
+use super::args::{Check, Format};
 use super::context::{TrialResult, Trials};
 use super::stored;
 use crate::checking;
 use crate::command::accept::tried_out;
 use crate::exit::{Exit, Failure};
-use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::playbooks;
@@ -85,7 +84,7 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
     match args.format {
         Format::Markdown => output.page(&markdown(&[]))?,
         Format::Json => output.json(json(&[]))?,
-        _ => output.page("no proposals")?,
+        Format::Table => output.page("no proposals")?,
     }
     Ok(Exit::Clean)
 }
@@ -113,7 +112,7 @@ fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut O
             let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
             output.json(json(&judged))?;
         }
-        _ => {
+        Format::Table => {
             let pages: Vec<String> =
                 tried.iter().map(|trial| page(&trial.judged, terminal.out.width, palette)).collect();
             output.page(&pages.join("\n\n"))?;
@@ -163,7 +162,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Corp
     let shown = impact::ImpactPage { impact: &compared, replayed, notes, gate: &gate, next: None };
     let text = match args.format {
         Format::Markdown => impact::markdown(&shown),
-        _ => impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)),
+        Format::Table | Format::Json => impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)),
     };
     Ok(Corpus { page: format!("\n{text}"), html: html::impact_part(&shown) })
 }

@@ -126,7 +126,8 @@ impl EvidenceReader<'_> {
         let slices = self.slices(kept)?;
         // Slices are in our own format, whatever `--map` reads.
         let plain = ReadOptions { map: None, ..args.reading.clone() };
-        let (mut part, _) = self.mined(&InputPaths::find(&slices)?, &plain, args.flags.reading(&[]).without(&["--map"]))?;
+        let (mut part, _) =
+            self.mined(&InputPaths::find(&slices)?, &plain, args.flags.reading(&[]).without(&["--map"]))?;
         if !args.traces.is_empty() {
             self.refuse_standard_input()?;
             let (more, _) = self.mined(self.traces, &args.reading, args.flags.reading(&[]))?;

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::flags::Given;
-use crate::format::Format;
+use crate::format::formats;
 use crate::missing_answer;
 use crate::read_options::ReadOptions;
 use crate::reports::{self, ReportTo};
@@ -29,6 +29,8 @@ mapped (--map), and fixtures (*.yaml). Nothing is sent anywhere.
 
 --only, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
 the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
+
+formats!(Format: Table = "For people", Json = "One JSON document", Jsonl = "One JSON object a line: every decision event, every call, then the summary", Markdown = "For a pull request or a wiki");
 
 /// The arguments of `replay`, with the flags that were typed.
 pub type Args = Given<Options>;
@@ -96,7 +98,7 @@ pub struct Options {
     pub all: bool,
 
     /// How to write the result
-    #[arg(long, value_parser = Format::one_of(&[Format::Table, Format::Json, Format::Jsonl, Format::Markdown]), value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
     pub format: Format,
 
     /// Write the result as a page for a browser too: one file without scripts

@@ -3,10 +3,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::args::Args;
+use super::args::{Args, Format};
 use super::run::{LoadedFixture, with_playbooks};
 use crate::exit::{Exit, Failure};
-use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::{Output, say};
 use crate::outputs;
@@ -92,7 +91,9 @@ pub fn compare(
     let [plan] = plans else {
         return Err(Failure::new("`--same-decisions` takes one playbook")
             .help("a trace has the decisions of one dispatcher")
-            .next(args.flags.without(&["--playbook"]).after(Command::new("playproof replay").paths(paths.shortest()))));
+            .next(
+                args.flags.without(&["--playbook"]).after(Command::new("playproof replay").paths(paths.shortest())),
+            ));
     };
     let observer = DecisionObserver { sources: paths.sources().clone(), total: Mutex::default() };
     let stream = Stream {
@@ -121,7 +122,7 @@ pub fn compare(
     }
     match args.format {
         Format::Json | Format::Jsonl => output.json(compared.json(&plan.playbook.name))?,
-        _ => output.page(&compared.page(plan, SHOWN))?,
+        Format::Table | Format::Markdown => output.page(&compared.page(plan, SHOWN))?,
     }
     Ok(if compared.differences.is_empty() { Exit::Clean } else { Exit::Found })
 }

@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::alike::{CallRuns, folded, gathered};
+use super::args::Format;
 use super::page_call::{PageCall, page_calls};
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
-use crate::format::Format;
 use crate::{files, project};
 use playproof_analysis::envelope::EnvelopeKind;
 use playproof_analysis::recorded::Arguments;

@@ -2,14 +2,13 @@
 
 use serde::Serialize;
 
-use super::args::Args;
+use super::args::{Args, Format};
 use super::recording;
 use super::rehearsal::{Rehearsal, RehearsalJson, no_such_call};
 use super::seeds;
 use super::traces;
 use crate::exit::{Exit, Failure};
 use crate::flags::Flags;
-use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
 use crate::project::Project;
@@ -81,7 +80,7 @@ pub fn with_playbooks(args: &Args, playbooks: &[&str]) -> Flags {
 pub fn style(args: &Args, terminal: &Terminal) -> Style {
     match args.format {
         Format::Markdown => Style { width: 100, palette: Palette::new(false), arguments: arguments_of_page(args) },
-        _ => Style {
+        Format::Table | Format::Json | Format::Jsonl => Style {
             width: terminal.out.width,
             palette: Palette::new(terminal.out.colour),
             arguments: Arguments::Values,
@@ -192,7 +191,7 @@ fn run_fixture(
             }
             output.json(&out)?;
         }
-        _ => {
+        Format::Table => {
             let pages: Vec<String> = shown.map(|one| one.page(wanted, style)).collect();
             output.page(&pages.join("\n\n"))?;
         }

@@ -4,10 +4,9 @@ use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
-use super::args::Args;
+use super::args::{Args, Format};
 use super::run::{LoadedFixture, style};
 use crate::exit::{Exit, Failure};
-use crate::format::Format;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use playproof_engine::event::Decision;
@@ -117,7 +116,7 @@ pub fn run(
             let (first, last) = (*seeds.start(), *seeds.end());
             output.json(document(&SeedsJson { format: "seeds/1", first, last, fixtures }))?;
         }
-        _ => {
+        Format::Table | Format::Markdown => {
             let width = style(args, terminal).width;
             let pages: Vec<String> = fixtures.iter().map(|one| page(one, seeds, width)).collect();
             output.page(&pages.join("\n\n"))?;

@@ -4,13 +4,12 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
-use super::args::{Args, Options};
+use super::args::{Args, Format, Options};
 use super::recording;
 use super::run::{arguments_of_page, plans, style};
 use super::shown::{CallDrawing, GroupJson, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::exit::{Exit, Failure};
-use crate::format::Format;
 use crate::input_paths::InputPaths;
 use crate::output::{Output, json_to_stdout, say};
 use crate::project::Project;
@@ -239,7 +238,7 @@ impl Page<'_> {
             Format::Markdown => output.page(&self.markdown(groups, shown)),
             Format::Json => output.json(self.json(groups, shown)),
             Format::Jsonl => output.json(self.last_line()),
-            _ => output.page(&self.table(groups, shown)),
+            Format::Table => output.page(&self.table(groups, shown)),
         }
     }
 
