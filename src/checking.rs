@@ -223,9 +223,3 @@ fn causes(
     }
     Ok(causes)
 }
-
-/// The number of threads: as requested, else one for each core.
-#[expect(clippy::disallowed_methods, reason = "the command line chooses the number of threads")]
-pub fn jobs(asked: Option<NonZeroUsize>) -> NonZeroUsize {
-    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
-}

@@ -34,6 +34,7 @@ mod run;
 mod skipped;
 mod stream;
 mod terminal;
+mod threads;
 mod topics;
 mod values;
 mod verdicts;

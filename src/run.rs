@@ -44,11 +44,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             let next = next.or_else(|| corrected(&failure, &args));
             let exit = fail(&project::blamed(failure), &next.unwrap_or_else(|| help_for(&args)), terminal.err);
             if let Some(done) = output.done() {
-                to_stderr(&format!(
-                    "  {} {}\n",
-                    Palette::new(terminal.err.colour).strong("note:"),
-                    escape_unprintable(&done)
-                ));
+                to_stderr(&format!("  {} {}\n", terminal.err.palette().strong("note:"), escape_unprintable(&done)));
             }
             exit.into()
         }

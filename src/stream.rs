@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 
 use super::exit::Failure;
@@ -14,7 +13,8 @@ use super::input_paths::InputPaths;
 use super::output::{refused, to_stderr};
 use super::project::Project;
 use super::read_options::ReadOptions;
-use super::terminal::{Terminal, cores};
+use super::terminal::Terminal;
+use super::threads::Threads;
 use super::{duplicate_args, files, inputs, playbooks};
 use playproof_analysis::replay::{InputAccount, Observer, ReplayError, ReplayOptions, Replayed, replay};
 use playproof_engine::playbook::Tools;
@@ -43,8 +43,8 @@ pub struct Stream<'a> {
     pub beyond: MissingAnswerPolicy,
     /// When calls start that are simulated together.
     pub pace: Option<Pace>,
-    /// The number of threads; by default all cores.
-    pub jobs: Option<NonZeroUsize>,
+    /// The number of threads.
+    pub threads: Threads,
     /// Whether `--allow-empty` is given; none if the command has no such flag.
     pub allow_empty: Option<bool>,
 }
@@ -83,7 +83,7 @@ impl<'a> Stream<'a> {
             reading,
             beyond: MissingAnswerPolicy::Unanswered,
             pace: None,
-            jobs: None,
+            threads: Threads::default(),
             allow_empty: None,
         }
     }
@@ -133,7 +133,7 @@ impl<'a> Stream<'a> {
         self.refuse_fixtures()?;
         let mapping = self.reading.reading()?;
         let options = ReplayOptions {
-            jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
+            jobs: self.threads.number().get(),
             assemble: self.reading.options(),
             beyond: self.beyond.clone(),
             redaction: project.redaction.clone(),

@@ -3,10 +3,11 @@
 #![expect(clippy::disallowed_methods, reason = "this file owns the environment and the terminal")]
 
 use std::io::IsTerminal;
-use std::num::NonZeroUsize;
 
 use clap::ValueEnum;
 use console::Term;
+
+use playproof_report::style::Palette;
 
 /// The width of pages if nothing defines another.
 const DEFAULT_WIDTH: usize = 100;
@@ -66,9 +67,11 @@ impl Terminal {
     }
 }
 
-/// The number of threads that the machine runs in parallel.
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+impl StreamStyle {
+    /// The colours of pages.
+    pub fn palette(&self) -> Palette {
+        Palette::new(self.colour)
+    }
 }
 
 /// The width of a page: that of its own terminal, else `COLUMNS`, else that of the other stream's terminal (`less` shows

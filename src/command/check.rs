@@ -1,6 +1,5 @@
 //! `playproof check [FIXTURE...]`: compares each run with its golden, and each playbook with its accepted rows.
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
@@ -19,6 +18,7 @@ use crate::project::{Project, is_path};
 use crate::reports;
 use crate::reports::ReportTo;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use crate::{pending, reason};
 use playproof_analysis::check::{CaseResult, CheckReport, CheckStatus, GoldenState};
@@ -26,7 +26,6 @@ use playproof_formats::diagnostic::Report;
 use playproof_formats::golden::MERGE_CONFLICT;
 use playproof_formats::shell::Command;
 use playproof_report::check::{CheckPage, json, page};
-use playproof_report::style::Palette;
 use playproof_report::text::counted;
 
 const EXAMPLES: &str = "\
@@ -94,9 +93,9 @@ pub struct Options {
     #[arg(long)]
     pub allow_empty: bool,
 
-    /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
-    pub jobs: Option<NonZeroUsize>,
+    /// The threads.
+    #[command(flatten)]
+    pub threads: Threads,
 
     /// Not an option of this command; named so that its refusal can say what to do.
     #[arg(long, hide = true, value_name = "P")]
@@ -144,7 +143,7 @@ fn examine(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<(Wor
     let project_lock = args.accept.then(|| workspace.project_lock()).transpose()?;
     workspace.say_guesses()?;
     let selection = selection(args, &workspace)?;
-    let check = || checking::check(&workspace, &selection, checking::jobs(args.jobs), args.fail_fast);
+    let check = || checking::check(&workspace, &selection, args.threads.number(), args.fail_fast);
     let mut checked = check()?;
     if checked.report.results.is_empty() && !args.allow_empty {
         return Err(nothing(args, &workspace, &selection));
@@ -216,7 +215,7 @@ fn show(
     checked: &Checked,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let (width, above) = (terminal.out.width, workspace.way_up());
     let shown =
         CheckPage { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };

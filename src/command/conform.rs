@@ -11,7 +11,6 @@ use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_unprintable;
 use playproof_report::conform::{json, page};
-use playproof_report::style::Palette;
 
 formats!(Format: Table = "For people", Json = "One JSON document");
 
@@ -53,7 +52,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let outcomes: Vec<_> = files.iter().flat_map(conform::run_cases).collect();
     match args.format {
         Format::Json => output.json(json(&outcomes))?,
-        Format::Table => output.page(&page(&outcomes, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Table => output.page(&page(&outcomes, terminal.out.width, terminal.out.palette()))?,
     }
     let counts = CaseCounts::of(outcomes.iter().map(|case| case.result));
     let is_good = match args.fail_under {

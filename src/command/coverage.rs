@@ -2,12 +2,12 @@
 //! rest.
 
 use crate::changeset::{Change, ProjectLock};
-use crate::checking;
 use crate::exit::{Exit, Failure};
 use crate::format::formats;
 use crate::output::{Output, to_stderr};
 use crate::reports::{self, ReportTo};
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::values::{Permille, permille};
 use crate::workspace::Workspace;
 use playproof_analysis::coverage::{NamedFixture, Suggestion, measure};
@@ -15,7 +15,7 @@ use playproof_formats::diagnostic::counted;
 use playproof_formats::shell::Command;
 use playproof_report::coverage::{json, lines, page, percent};
 use playproof_report::html;
-use playproof_report::style::{Extent, Palette};
+use playproof_report::style::Extent;
 
 formats!(Format: Table = "For people", Json = "One JSON document", Lines = "The playbook's lines, marked");
 
@@ -79,7 +79,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     workspace.say_guesses()?;
     let typed = args.playbook.as_ref().or(args.playbook_flag.as_ref());
     let (name, used) = workspace.playbook(typed.map(String::as_str))?;
-    let fixtures = workspace.fixtures_of(&name, checking::jobs(None))?;
+    let fixtures = workspace.fixtures_of(&name, Threads::default().number())?;
     let cases: Vec<NamedFixture> = fixtures.into_iter().map(|(name, fixture)| NamedFixture { name, fixture }).collect();
     let report = measure(&name, &used.loaded, workspace.tools(), &cases);
     if let (Some(folder), Some(project_lock)) = (&args.write, project_lock) {
@@ -87,7 +87,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     let typed = typed.cloned().unwrap_or_else(|| workspace.playbook_argument(&name));
     let command = Command::new("playproof coverage").path(&typed).flag_if("--fixtures", args.fixtures.as_deref());
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let source = &used.loaded.places.source;
     let write = command.clone().flag("--write", &workspace.fixtures_here());
     reports::write_page(args.report.as_ref(), || html::coverage(&report, source, &write), output)?;

@@ -13,7 +13,6 @@ use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
 use playproof_formats::playbook::embedded;
 use playproof_report::block::Style;
-use playproof_report::style::Palette;
 
 const FIXTURE: &str = include_str!("../../fixtures/unkeyed-refund-times-out-after-landing.yaml");
 const PLAYBOOKS: [&str; 2] = ["study/retry-everything", "standard"];
@@ -38,7 +37,7 @@ pub fn run(terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
         Ok((name.to_owned(), Plan::new(playbooks::loaded(source, name)?.playbook, &Tools::default())))
     };
     let plans = PLAYBOOKS.into_iter().map(plan).collect::<Result<Vec<_>, Failure>>()?;
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let rehearsal = Rehearsal::run("demo", &fixture, &plans, None);
     let page = rehearsal.story(None, Style { width: terminal.out.width, palette, arguments: Arguments::Values });
     let exit = rehearsal.exit(false);

@@ -9,11 +9,11 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::pending::{nothing_waits, waiting};
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use playproof_analysis::check::CaseResult;
 use playproof_formats::shell::Command;
 use playproof_report::check::{CheckPage, events, result};
-use playproof_report::style::Palette;
 
 /// What is shown.
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     // Rows need the runs of all fixtures, to know which playbooks are used.
     let selected = if named.playbooks.is_empty() { named.runs.as_slice() } else { &[] };
     let selection = Selection::of(selected, "playproof diff".into());
-    let checked = checking::check(&workspace, &selection, checking::jobs(None), false)?;
+    let checked = checking::check(&workspace, &selection, Threads::default().number(), false)?;
     let results = &checked.report.results;
     let is_meant = |result: &CaseResult| named.runs.iter().any(|run| workspace.names_run(run, &result.id));
     let meant = match named.is_empty() {
@@ -57,7 +57,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         true => Some(EditedRows::find(&workspace, &checked, &named.playbooks)?).filter(|rows| !rows.is_empty()),
         false => None,
     };
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let (width, above) = (terminal.out.width, workspace.way_up());
     let shown =
         CheckPage { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };

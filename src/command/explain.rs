@@ -20,7 +20,6 @@ use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_report::block::Style;
 use playproof_report::explain::page;
-use playproof_report::style::Palette;
 use playproof_report::text;
 use playproof_trace::redact::RedactionRules;
 
@@ -182,7 +181,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let search = args.search(&project, paths.files(), call);
     missing_answer::warn(&search.beyond, &[&plan]);
     let FoundCall { subject, unread } = find(&search, &plan)?;
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
     output.page(&page(&subject, &plan, &tools, style))?;
     unread.map_or(Ok(Exit::Clean), Err)

@@ -48,7 +48,7 @@ pub fn run(
     }
     let topic = args.topic.join(" ");
     let topic = topic.as_str();
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let all = topics::all();
     let command = args.topic.iter().try_fold(&mut *definition, |command, name| command.find_subcommand_mut(name));
     if let Some(command) = command {

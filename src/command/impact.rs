@@ -11,6 +11,7 @@ use crate::read_options::ReadOptions;
 use crate::reports::{self, ReportTo};
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::{missing_answer, playbooks, reason};
 use playproof_analysis::impact::{Comparer, Impact, ImpactGate, ImpactPart};
 use playproof_engine::sim::{Pace, Plan};
@@ -19,7 +20,6 @@ use playproof_formats::playbook::fingerprint;
 use playproof_formats::shell::Command;
 use playproof_report::html;
 use playproof_report::impact::{ImpactPage, json, markdown, page};
-use playproof_report::style::Palette;
 
 const EXAMPLES: &str = "\
 Runs every recorded call under both playbooks and compares the two. A cause is the first decision that differs: another
@@ -114,9 +114,9 @@ pub struct Options {
     #[arg(long, value_name = "html=FILE", value_parser = reports::page)]
     pub report: Option<ReportTo>,
 
-    /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
-    pub jobs: Option<std::num::NonZeroUsize>,
+    /// The threads.
+    #[command(flatten)]
+    pub threads: Threads,
 
     /// How traces are read.
     #[command(flatten)]
@@ -130,7 +130,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let stream = Stream {
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         pace: args.pace,
-        jobs: args.jobs,
+        threads: args.threads,
         allow_empty: Some(args.allow_empty),
         ..Stream::of("impact", &paths, &args.reading, args.flags.clone())
     };
@@ -155,7 +155,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     match args.format {
         Format::Markdown => output.page(&markdown(&shown))?,
         Format::Json => output.json(json(&shown, paths.sources()))?,
-        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Table => output.page(&page(&shown, terminal.out.width, terminal.out.palette()))?,
     }
     let exit = exit(args, &gate, &impact);
     streamed.all_read().map(|_| exit)

@@ -14,7 +14,6 @@ use crate::skipped::refuse_mostly_skipped;
 use crate::terminal::Terminal;
 use crate::values::whole;
 use playproof_formats::shell::Command;
-use playproof_report::style::Palette;
 use playproof_report::text;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::import;
@@ -107,7 +106,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Some(path) => outputs::write(path, &lines, output)?,
         None => output.json(&lines)?,
     }
-    let palette = Palette::new(terminal.err.colour);
+    let palette = terminal.err.palette();
     let report = loss.to_string();
     let fitted = |line: &str| {
         let line = text::escape_unprintable(line);

@@ -22,6 +22,7 @@ use crate::project;
 use crate::project::Project;
 use crate::skipped::without_skipping;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::workspace::{self, Workspace};
 use playproof_analysis::check::CheckStatus;
 use playproof_analysis::setup;
@@ -33,7 +34,6 @@ use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
 use playproof_formats::shell::Command;
 use playproof_report::setup::{SetupCheck, SetupPage, page};
-use playproof_report::style::Palette;
 use playproof_trace::assemble::AssembleOptions;
 use playproof_trace::input::TraceInput;
 use playproof_trace::mapping::DraftDoubt;
@@ -92,7 +92,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         true => checked(&root),
         false => (None, Ok(Exit::Clean)),
     };
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let (planned, recordings, width) = (&planned, &recordings.inputs, terminal.out.width);
     output.page(&page(&SetupPage { folder: &root.to_string_lossy(), planned, recordings, check, width, palette }))?;
     ended.or_else(|failure| {
@@ -133,7 +133,7 @@ fn no_plan(why: NoPlan<Failure>) -> Failure {
 fn checked(root: &Path) -> (Option<SetupCheck>, Result<Exit, Failure>) {
     let check = || {
         let workspace = Workspace::at(root)?;
-        checking::check(&workspace, &Selection::default(), checking::jobs(None), false)
+        checking::check(&workspace, &Selection::default(), Threads::default().number(), false)
     };
     let report = match check() {
         Ok(checked) => checked.report,

@@ -21,7 +21,6 @@ use playproof_formats::playbook::{Loaded, fingerprint};
 use playproof_formats::shell::Command;
 use playproof_report::diagnostic::{render, tally};
 use playproof_report::json::document;
-use playproof_report::style::Palette;
 use playproof_report::text;
 
 /// The lint of a study playbook: no fault, so it does not change the exit code.
@@ -116,7 +115,7 @@ fn exit(diagnostic: &Diagnostic) -> Exit {
 }
 
 fn page(linted: &[Linted], terminal: &Terminal) -> String {
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let mut sections = Vec::new();
     for one in linted {
         let mut lines = Vec::new();

@@ -12,12 +12,12 @@ use crate::playbooks;
 use crate::read_options::ReadOptions;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::values::whole;
 use playproof_analysis::mining::{Mined, MinedPart, Miner};
 use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
 use playproof_report::mining::{MiningPage, json, page};
-use playproof_report::style::Palette;
 
 const EXAMPLES: &str = "\
 Mines failures that no rule matches (verdict `unclassified`), and failures whose retries were used up (outcome
@@ -75,9 +75,9 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
-    /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
-    pub jobs: Option<std::num::NonZeroUsize>,
+    /// The threads.
+    #[command(flatten)]
+    pub threads: Threads,
 
     /// How traces are read.
     #[command(flatten)]
@@ -88,7 +88,7 @@ pub struct Options {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let paths = InputPaths::find(&args.inputs)?;
     let stream = Stream {
-        jobs: args.jobs,
+        threads: args.threads,
         allow_empty: Some(args.allow_empty),
         ..Stream::of("mine", &paths, &args.reading, args.flags.clone())
     };
@@ -105,7 +105,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let shown = MiningPage { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
         Format::Json => output.json(json(&shown))?,
-        Format::Table => output.page(&page(&shown, terminal.out.width, Palette::new(terminal.out.colour)))?,
+        Format::Table => output.page(&page(&shown, terminal.out.width, terminal.out.palette()))?,
     }
     streamed.all_read().map(|_| Exit::Clean)
 }

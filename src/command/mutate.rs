@@ -1,9 +1,6 @@
 //! `playproof mutate [PLAYBOOK...]`: changes a playbook one row at a time, and lists the changes that no fixture
 //! notices.
 
-use std::num::NonZeroUsize;
-
-use crate::checking;
 use crate::duplicate_args;
 use crate::exit::{Exit, Failure};
 use crate::files;
@@ -13,6 +10,7 @@ use crate::format::formats;
 use crate::output::{Output, to_stderr};
 use crate::project;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::values::whole;
 use crate::workspace::Workspace;
 use playproof_analysis::coverage::NamedFixture;
@@ -20,7 +18,7 @@ use playproof_analysis::mutation::{Accepted, MutationReport, judge};
 use playproof_formats::shell::Command;
 use playproof_report::diagnostic;
 use playproof_report::mutation::{json, page, stale};
-use playproof_report::style::{Extent, Palette};
+use playproof_report::style::Extent;
 use playproof_report::text::{count, counted};
 
 /// Calls that are simulated for each playbook unless more are asked for: about ten seconds of a busy machine.
@@ -75,9 +73,9 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = MAX_CALLS, value_parser = whole::<u64>(1..=u64::MAX))]
     pub max_calls: u64,
 
-    /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
-    pub jobs: Option<NonZeroUsize>,
+    /// The threads.
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 /// Mutates.
@@ -88,7 +86,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let workspace = Workspace::open()?.with_fixtures(args.fixtures.as_deref());
     let accepted = accepted(args.accepted.as_deref(), &workspace)?;
     workspace.say_guesses()?;
-    let jobs = checking::jobs(args.jobs);
+    let jobs = args.threads.number();
     let asked: Vec<Option<&str>> = match args.playbooks.as_slice() {
         [] => vec![None],
         named => named.iter().map(|name| Some(name.as_str())).collect(),
@@ -147,7 +145,7 @@ fn accepted(asked: Option<&str>, workspace: &Workspace) -> Result<Accepted, Fail
 
 fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &Terminal) -> String {
     let extent = if args.all { Extent::All } else { Extent::Some };
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let pages = reports.iter().zip(names).map(|(report, name)| {
         let command = args.flags.without(&["--all", "--format"]).after(Command::new("playproof mutate").path(name));
         page(report, extent, terminal.out.width, palette, &command)

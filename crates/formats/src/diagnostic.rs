@@ -164,26 +164,12 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>, li
 
 /// The number of characters to change, add, remove or swap with a neighbour, ignoring case; none if it is over `limit`.
 fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
-    let a: Vec<char> = a.chars().take(64).flat_map(char::to_lowercase).collect();
-    let b: Vec<char> = b.chars().take(64).flat_map(char::to_lowercase).collect();
-    if a.len().abs_diff(b.len()) > limit {
+    let folded = |text: &str| text.chars().take(64).flat_map(char::to_lowercase).collect::<String>();
+    let (a, b) = (folded(a), folded(b));
+    if a.chars().count().abs_diff(b.chars().count()) > limit {
         return None; // so many are to be added or removed
     }
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut next = vec![i];
-        for j in 1..=b.len() {
-            let keep = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = keep.min(next[j - 1] + 1).min(row[j] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            next.push(best);
-        }
-        before = std::mem::replace(&mut row, next);
-    }
-    Some(row[b.len()]).filter(|distance| *distance <= limit)
+    Some(strsim::osa_distance(&a, &b)).filter(|distance| *distance <= limit)
 }
 
 /// A count with separated thousands: `1,234,567`.

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::changeset::Change;
-use crate::checking;
 use crate::command::propose::context::{TrialResult, Trials};
 use crate::command::propose::stored::{self, Stored};
 use crate::exit::Failure;
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use crate::{folders, git};
 use playproof_analysis::check::CaseId;
@@ -33,7 +33,7 @@ pub enum Proposed {
 /// # Errors
 /// No such proposal; a file that has uncommitted changes.
 pub fn proposed(workspace: &Workspace, id: &str, reason: &str) -> Result<Proposed, Failure> {
-    let trials = Trials::open(workspace, checking::jobs(None))?;
+    let trials = Trials::open(workspace, Threads::default().number())?;
     let stored = stored::load(workspace, id)?;
     let trial = trials.try_out(&stored)?;
     if !trial.judged.gates.is_empty() {

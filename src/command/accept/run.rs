@@ -10,11 +10,11 @@ use crate::command::propose::stored;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, to_stderr};
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use crate::{pending, reason};
 use playproof_formats::shell::Command;
 use playproof_report::proposal::page;
-use playproof_report::style::Palette;
 use playproof_report::text::counted;
 
 /// What is accepted.
@@ -91,7 +91,7 @@ pub fn approve(args: &Approve, terminal: &Terminal, output: &mut Output) -> Resu
     let workspace = Workspace::open()?;
     workspace.refuse_empty()?;
     let project_lock = workspace.project_lock()?;
-    let checked = checking::check(&workspace, &Selection::default(), checking::jobs(None), false)?;
+    let checked = checking::check(&workspace, &Selection::default(), Threads::default().number(), false)?;
     let playbooks: Vec<String> = args.playbooks.iter().map(|asked| workspace.known_name(asked)).collect();
     let rows = EditedRows::find(&workspace, &checked, &playbooks)?;
     let again = Command::new("playproof accept").names(&args.playbooks);
@@ -141,7 +141,7 @@ impl AcceptBatch {
     }
 
     fn take_rows(&mut self, workspace: &Workspace, rows: EditedRows<'_>, reason: &str, terminal: &Terminal) {
-        self.pages.extend(rows.pages(terminal.out.width, Palette::new(terminal.out.colour)));
+        self.pages.extend(rows.pages(terminal.out.width, terminal.out.palette()));
         let contradicting = rows.contradicting();
         let (changes, said) = rows.accept(workspace, reason);
         self.changes.extend(changes);
@@ -162,7 +162,7 @@ impl AcceptBatch {
         if self.contradicting > 0 {
             let said =
                 format!("{} its fixture", counted(self.contradicting as u64, "run contradicts", "runs contradict"));
-            let palette = Palette::new(terminal.out.colour);
+            let palette = terminal.out.palette();
             output.page(&format!("\n{}\n{} playproof check", palette.bad(&said), palette.strong("next:")))?;
             return Ok(Exit::Found);
         }
@@ -180,7 +180,7 @@ fn goldens_and_rows(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let mut batch = AcceptBatch::default();
-    let check = |selection| checking::check(workspace, &selection, checking::jobs(None), false);
+    let check = |selection| checking::check(workspace, &selection, Threads::default().number(), false);
     let again = Command::new("playproof accept").flag_if("--reason", reason);
     if !named.runs.is_empty() {
         let checked = check(Selection::of(&named.runs, again))?;
@@ -226,7 +226,7 @@ fn goldens_and_rows(
             Some(reason) => batch.take_rows(workspace, rows, reason, terminal),
             None => {
                 let next = Command::new("playproof accept --reason '...'");
-                let strong = Palette::new(terminal.out.colour).strong("next:");
+                let strong = terminal.out.palette().strong("next:");
                 batch
                     .pages
                     .push(format!("the edited rows of playbooks still wait: they need a reason\n{strong} {next}"));
@@ -256,7 +256,7 @@ fn accept_proposal(
     let changes = match proposed(workspace, id, reason)? {
         Proposed::Acceptable(changes) => changes,
         Proposed::Refused(judged) => {
-            output.page(&page(&judged, terminal.out.width, Palette::new(terminal.out.colour)))?;
+            output.page(&page(&judged, terminal.out.width, terminal.out.palette()))?;
             to_stderr("playproof: not accepted; nothing was changed\n");
             return Ok(Exit::Found);
         }

@@ -12,7 +12,6 @@ use crate::workspace::{Used, Workspace};
 use playproof_analysis::feedback::{FeedbackState, JudgedFeedback, OpenFeedback, waiting};
 use playproof_formats::shell::Command;
 use playproof_report::feedback::{json, page};
-use playproof_report::style::Palette;
 
 formats!(Format: Table = "For people", Json = "One JSON document");
 
@@ -54,7 +53,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     match args.format {
         Format::Json => output.json(json(&all))?,
         Format::Table => {
-            let palette = Palette::new(terminal.out.colour);
+            let palette = terminal.out.palette();
             let mut text = page(&all, kept - all.len(), terminal.out.width, palette);
             if let Some(next) = next(&all) {
                 text += &format!("\n{} {}", palette.strong("next:"), next);

@@ -22,7 +22,6 @@ use playproof_formats::shell::Command;
 use playproof_report::block::Style;
 use playproof_report::explain::page;
 use playproof_report::feedback::{head, json_of};
-use playproof_report::style::Palette;
 
 formats!(Format: Table = "For people", Json = "One JSON document");
 
@@ -62,7 +61,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         output.json(json_of(&judged, &ending, &slice, &next))?;
         return Ok(Exit::Clean);
     }
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
     let head = head(&judged, &ending, &slice, is_new, style);
     let parts = [

@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::history::{History, HistoryEntry};
 use playproof_report::history::{json, markdown, page};
-use playproof_report::style::{Extent, Palette};
+use playproof_report::style::Extent;
 
 formats!(Format: Table = "For people", Json = "One JSON document", Markdown = "For a pull request or a wiki");
 
@@ -80,7 +80,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Format::Markdown => output.page(&markdown(&entries))?,
         Format::Table => {
             let extent = if args.all { Extent::All } else { Extent::Some };
-            output.page(&page(&entries, extent, terminal.out.width, Palette::new(terminal.out.colour)))?;
+            output.page(&page(&entries, extent, terminal.out.width, terminal.out.palette()))?;
         }
     }
     Ok(Exit::Clean)

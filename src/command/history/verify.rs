@@ -19,7 +19,6 @@ use playproof_formats::history::{
 };
 use playproof_formats::shell::Command;
 use playproof_report::history::objections_json;
-use playproof_report::style::Palette;
 use playproof_report::text::{counted, wrapped};
 use playproof_report::{diagnostic, text};
 
@@ -218,7 +217,7 @@ fn page(
     next: Option<&Command>,
     terminal: &Terminal,
 ) -> String {
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let width = terminal.out.width;
     // One record's rows are judged one after the other, so that objections with one cause are neighbours.
     let alike: Vec<&[Violation]> = objections.chunk_by(have_one_cause).collect();

@@ -1,7 +1,5 @@
 //! The arguments of `playproof propose`.
 
-use std::num::NonZeroUsize;
-
 use clap::{Subcommand, ValueEnum};
 
 use crate::flags::Given;
@@ -9,6 +7,7 @@ use crate::format::formats;
 use crate::read_options::ReadOptions;
 use crate::reason;
 use crate::reports::{self, ReportTo};
+use crate::threads::Threads;
 use crate::values::whole;
 use playproof_analysis::proposal::DraftRequest;
 use playproof_engine::event::EffectClaim;
@@ -220,9 +219,9 @@ pub struct CheckOptions {
     #[arg(long, value_name = "FILE", requires = "corpus")]
     pub tools: Option<String>,
 
-    /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
-    pub jobs: Option<NonZeroUsize>,
+    /// The threads.
+    #[command(flatten)]
+    pub threads: Threads,
 
     /// How traces are read.
     #[command(flatten)]

@@ -3,7 +3,6 @@
 use super::args::{Check, Format};
 use super::context::{TrialResult, Trials};
 use super::stored;
-use crate::checking;
 use crate::command::accept::tried_out;
 use crate::exit::{Exit, Failure};
 use crate::input_paths::InputPaths;
@@ -23,7 +22,6 @@ use playproof_formats::text::escape_page;
 use playproof_report::html::{self, Html, Proposed};
 use playproof_report::impact;
 use playproof_report::proposal::{json, markdown, page};
-use playproof_report::style::Palette;
 
 /// Checks.
 ///
@@ -44,7 +42,7 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
         return nothing(args, &workspace, output);
     }
     workspace.say_guesses()?;
-    let trials = Trials::open(&workspace, checking::jobs(args.jobs))?;
+    let trials = Trials::open(&workspace, args.threads.number())?;
     let mut tried = Vec::new();
     let mut failed: Option<Failure> = None;
     for id in &ids {
@@ -90,7 +88,7 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
 }
 
 fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut Output) -> Result<(), Failure> {
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     // An unreadable corpus is reported before any page.
     let asked = tried.iter().filter(|_| !args.corpus.is_empty());
     let corpora = asked.map(|trial| corpus(args, terminal, trial)).collect::<Result<Vec<Corpus>, Failure>>()?;
@@ -151,7 +149,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Corp
     let flags = args.flags.without(&["--tools", "--corpus"]);
     let stream = Stream {
         command: command.flag_if("--tools", args.tools.as_deref()).and("--corpus"),
-        jobs: args.jobs,
+        threads: args.threads,
         ..Stream::of("propose", &corpus, &args.reading, flags)
     };
     let mut all = ImpactPart::default();
@@ -162,7 +160,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Corp
     let shown = impact::ImpactPage { impact: &compared, replayed, notes, gate: &gate, next: None };
     let text = match args.format {
         Format::Markdown => impact::markdown(&shown),
-        Format::Table | Format::Json => impact::page(&shown, terminal.out.width, Palette::new(terminal.out.colour)),
+        Format::Table | Format::Json => impact::page(&shown, terminal.out.width, terminal.out.palette()),
     };
     Ok(Corpus { page: format!("\n{text}"), html: html::impact_part(&shown) })
 }

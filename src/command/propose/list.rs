@@ -2,10 +2,10 @@
 
 use super::context::Trials;
 use super::stored;
-use crate::checking;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use playproof_report::proposal::{Listed, list};
 
@@ -21,7 +21,7 @@ pub fn run(terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
         output.page("no proposal waits\nnext: playproof propose new VERDICT")?;
         return Ok(Exit::Clean);
     }
-    let trials = Trials::open(&workspace, checking::jobs(None))?;
+    let trials = Trials::open(&workspace, Threads::default().number())?;
     let rows: Vec<Listed> = ids.iter().map(|id| listed(&trials, id)).collect();
     output.page(&list(&rows, terminal.out.width))?;
     output.page("\nnext: playproof propose check")?;

@@ -7,6 +7,7 @@ use crate::format::formats;
 use crate::missing_answer;
 use crate::read_options::ReadOptions;
 use crate::reports::{self, ReportTo};
+use crate::threads::Threads;
 use playproof_analysis::envelope::EnvelopeKind;
 use playproof_engine::sim::Pace;
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -121,9 +122,9 @@ pub struct Options {
     #[arg(long)]
     pub allow_empty: bool,
 
-    /// Threads; the result is the same for any number [default: all cores]
-    #[arg(short, long, value_name = "N", value_parser = crate::values::threads)]
-    pub jobs: Option<std::num::NonZeroUsize>,
+    /// The threads.
+    #[command(flatten)]
+    pub threads: Threads,
 
     /// How traces are read.
     #[command(flatten)]

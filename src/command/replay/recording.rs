@@ -99,7 +99,7 @@ pub fn compare(
     let stream = Stream {
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         pace: args.pace.or(Some(Pace::Recorded)),
-        jobs: args.jobs,
+        threads: args.threads,
         allow_empty: Some(args.allow_empty),
         ..Stream::of("replay", paths, &args.reading, args.flags.clone())
     };

@@ -80,11 +80,9 @@ pub fn with_playbooks(args: &Args, playbooks: &[&str]) -> Flags {
 pub fn style(args: &Args, terminal: &Terminal) -> Style {
     match args.format {
         Format::Markdown => Style { width: 100, palette: Palette::new(false), arguments: arguments_of_page(args) },
-        Format::Table | Format::Json | Format::Jsonl => Style {
-            width: terminal.out.width,
-            palette: Palette::new(terminal.out.colour),
-            arguments: Arguments::Values,
-        },
+        Format::Table | Format::Json | Format::Jsonl => {
+            Style { width: terminal.out.width, palette: terminal.out.palette(), arguments: Arguments::Values }
+        }
     }
 }
 

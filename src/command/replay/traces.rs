@@ -70,7 +70,7 @@ pub fn run(
     let stream = Stream {
         beyond: beyond.clone(),
         pace: args.pace,
-        jobs: args.jobs,
+        threads: args.threads,
         allow_empty: Some(args.allow_empty),
         ..Stream::of("replay", paths, &args.reading, args.flags.clone())
     };

@@ -12,6 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::pending;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use playproof_analysis::check::CaseResult;
 use playproof_formats::shell::Command;
@@ -56,7 +57,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let is_of_runs = named.playbooks.is_empty() && named.proposals.is_empty();
     let named_runs = if is_of_runs { named.runs.as_slice() } else { &[] };
     let selection = Selection::of(named_runs, "playproof review".into());
-    let checked = checking::check(&workspace, &selection, checking::jobs(None), false)?;
+    let checked = checking::check(&workspace, &selection, Threads::default().number(), false)?;
     pending::leave(&workspace, &checked.report.results, output)?;
     let is_meant =
         |result: &CaseResult| named.is_empty() || named.runs.iter().any(|run| workspace.names_run(run, &result.id));
@@ -71,7 +72,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let rows = playbooks.iter().map(|playbook| Item::Rows(playbook));
     let proposals = proposals.iter().map(|id| Item::Proposal(id));
     let items: Vec<Item<'_>> = open.into_iter().map(Item::Golden).chain(rows).chain(proposals).collect();
-    let palette = Palette::new(terminal.out.colour);
+    let palette = terminal.out.palette();
     let width = terminal.out.width;
     let above = workspace.way_up();
     let shown =

@@ -7,7 +7,6 @@ use console::{Key, Term};
 
 use super::session::{Item, Screen};
 use crate::changeset::Change;
-use crate::checking;
 use crate::checking::Checked;
 use crate::command::accept::{EditedRows, Proposed, proposed, tried_out};
 use crate::command::propose::context::Trials;
@@ -16,6 +15,7 @@ use crate::command::reject;
 use crate::exit::Failure;
 use crate::output::Output;
 use crate::pending;
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use playproof_formats::shell::Command;
 use playproof_report::check::{CheckPage, events, result};
@@ -72,7 +72,7 @@ impl Screen for AtTerminal<'_> {
                 page => page,
             },
             Item::Proposal(id) => {
-                let trials = Trials::open(self.workspace, checking::jobs(None))?;
+                let trials = Trials::open(self.workspace, Threads::default().number())?;
                 match stored::load(self.workspace, id).and_then(|stored| tried_out(&trials, &stored)) {
                     Ok(trial) => proposal::page(&trial.judged, width, palette),
                     Err(_) => format!("{id}: {}", unusable(id)),
@@ -89,7 +89,7 @@ impl Screen for AtTerminal<'_> {
 
     fn objection(&mut self, item: &Item<'_>) -> Result<Option<String>, Failure> {
         let Item::Proposal(id) = item else { return Ok(None) };
-        let trials = Trials::open(self.workspace, checking::jobs(None))?;
+        let trials = Trials::open(self.workspace, Threads::default().number())?;
         Ok(match stored::load(self.workspace, id).and_then(|stored| tried_out(&trials, &stored)) {
             Ok(trial) if trial.judged.gates.is_empty() => None,
             Ok(_) => Some("see its objections above".to_owned()),
