@@ -9,10 +9,10 @@ use crate::tidy::tree::{Tree, Violation};
 const CEILINGS: [(&str, usize); 6] = [
     ("crates/analysis/src", 25_000),
     ("crates/engine/src", 18_000),
-    ("crates/formats/src", 12_100),
+    ("crates/formats/src", 11_700),
     ("crates/report/src", 13_600),
     ("crates/trace/src", 23_900),
-    ("src", 17_800),
+    ("src", 16_600),
 ];
 
 /// A package this far below its ceiling gets a lower one.
