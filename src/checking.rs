@@ -35,7 +35,7 @@ impl Selection {
     }
 
     /// The cases that people named; `again` is their command.
-    pub fn of(named: &[String], again: Command) -> Selection {
+    pub fn named(named: &[String], again: Command) -> Selection {
         Selection { named: named.to_vec(), again: Some(again), ..Selection::default() }
     }
 }

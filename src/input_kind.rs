@@ -81,7 +81,7 @@ impl InputKind {
 }
 
 /// The kind of a file that begins with `start`; none if unknown.
-pub fn of(start: &[u8]) -> Option<InputKind> {
+pub fn detect(start: &[u8]) -> Option<InputKind> {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     match start.trim_ascii_start().first()? {
         _ if !known::detect(start).is_empty() => Some(InputKind::Recording),
@@ -129,7 +129,7 @@ pub fn expect(wanted: InputKind, path: &str, start: &[u8]) -> Result<(), Failure
                 (InputKind::Trace, InputKind::Recording) | (InputKind::Recording, InputKind::Trace)
             )
     };
-    match of(start).filter(|found| !is_fine(*found)) {
+    match detect(start).filter(|found| !is_fine(*found)) {
         None => Ok(()),
         Some(found) => {
             let said = format!("`{path}` is {}, and {} is wanted here", found.words(), wanted.words());
@@ -285,7 +285,7 @@ mod tests {
             ("verdicts: {}\n  format: playbook/1\n", None),
             ("", None),
         ] {
-            assert_eq!(of(start.as_bytes()), kind, "{start}");
+            assert_eq!(detect(start.as_bytes()), kind, "{start}");
         }
     }
 
@@ -326,8 +326,8 @@ mod tests {
     #[test]
     fn a_document_that_shows_a_playbook_is_none() {
         let playbook = "format: playbook/1\nname: x\n";
-        assert_eq!(of(playbook.as_bytes()), Some(InputKind::Playbook));
-        assert_eq!(of(format!("# ours\n\nname: x\n{playbook}").as_bytes()), Some(InputKind::Playbook));
-        assert_eq!(of(format!("# Title\n\nThis is prose: see below.\n\n{playbook}").as_bytes()), None);
+        assert_eq!(detect(playbook.as_bytes()), Some(InputKind::Playbook));
+        assert_eq!(detect(format!("# ours\n\nname: x\n{playbook}").as_bytes()), Some(InputKind::Playbook));
+        assert_eq!(detect(format!("# Title\n\nThis is prose: see below.\n\n{playbook}").as_bytes()), None);
     }
 }

@@ -74,7 +74,7 @@ impl Streamed {
 
 impl<'a> Stream<'a> {
     /// The inputs of `playproof NAME`, read without answers after their ends, on all cores; they have calls.
-    pub fn of(name: &'static str, inputs: &'a InputPaths, reading: &'a ReadOptions, flags: Flags) -> Stream<'a> {
+    pub fn new(name: &'static str, inputs: &'a InputPaths, reading: &'a ReadOptions, flags: Flags) -> Stream<'a> {
         Stream {
             name,
             command: Command::new("playproof").and(name),

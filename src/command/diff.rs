@@ -45,7 +45,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     // Rows need the runs of all fixtures, to know which playbooks are used.
     let selected = if named.playbooks.is_empty() { named.runs.as_slice() } else { &[] };
-    let selection = Selection::of(selected, "playproof diff".into());
+    let selection = Selection::named(selected, "playproof diff".into());
     let checked = checking::check(&workspace, &selection, Threads::default().number(), false)?;
     let results = &checked.report.results;
     let is_meant = |result: &CaseResult| named.runs.iter().any(|run| workspace.names_run(run, &result.id));

@@ -1,6 +1,8 @@
 //! `playproof graph`: shows the order of actions of a playbook, and asks it about recorded runs; drafts one.
 
-use crate::command::graph_args::{Args, Draft, Format, History, HistoryFormat, Next, NextFormat, Of, Show, What};
+use crate::command::graph_args::{
+    Args, Draft, Format, History, HistoryFormat, Next, NextFormat, RecordedRun, Show, What,
+};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::{Flags, Given};
@@ -57,19 +59,24 @@ fn graph_of<'a>(graph: Option<&'a Graph>, name: &str) -> Result<&'a Graph, Failu
 }
 
 /// The calls of a run under the playbook.
-fn steps(name: &'static str, of: &Of, flags: &Flags, terminal: &Terminal) -> Result<(Plan, Vec<HistoryStep>), Failure> {
-    let paths = InputPaths::find(&of.inputs)?;
+fn steps(
+    name: &'static str,
+    recorded: &RecordedRun,
+    flags: &Flags,
+    terminal: &Terminal,
+) -> Result<(Plan, Vec<HistoryStep>), Failure> {
+    let paths = InputPaths::find(&recorded.inputs)?;
     let flags = flags.reading(&["--playbook", "--run", "--tools"]);
-    let stream = Stream::of(name, &paths, &of.reading, flags);
-    let (project, tools) = stream.begin(of.tools.as_deref())?;
-    let named = playbooks::name(of.playbook.as_deref(), &project);
+    let stream = Stream::new(name, &paths, &recorded.reading, flags);
+    let (project, tools) = stream.begin(recorded.tools.as_deref())?;
+    let named = playbooks::name(recorded.playbook.as_deref(), &project);
     let plans = [Plan::new(playbooks::load(&named)?.playbook, &tools)];
     graph_of(plans[0].playbook.graph.as_ref(), &named)?; // one plan
     let mut all: Vec<HistoryStep> = Vec::new();
     let streamed = stream.run(&plans, &Historian, &project, terminal, |part| all.extend(part))?;
     streamed.all_read()?;
     let [plan] = plans;
-    let steps = of_run(of, all)?;
+    let steps = of_run(recorded, all)?;
     if let Some(said) = of_no_action(&plan, &steps) {
         say(&said);
     }
@@ -99,8 +106,8 @@ fn of_no_action(plan: &Plan, steps: &[HistoryStep]) -> Option<String> {
 }
 
 /// The steps of the wanted run, or of the only one.
-fn of_run(of: &Of, all: Vec<HistoryStep>) -> Result<Vec<HistoryStep>, Failure> {
-    let steps = named_run(of, all)?;
+fn of_run(recorded: &RecordedRun, all: Vec<HistoryStep>) -> Result<Vec<HistoryStep>, Failure> {
+    let steps = named_run(recorded, all)?;
     if steps.iter().any(|step| step.id != steps[0].id) {
         let failure = Failure::new("two inputs have the run, and a run is within one of them");
         return Err(failure.help("name the input that is meant"));
@@ -109,11 +116,11 @@ fn of_run(of: &Of, all: Vec<HistoryStep>) -> Result<Vec<HistoryStep>, Failure> {
 }
 
 /// The steps of all runs with the wanted name.
-fn named_run(of: &Of, all: Vec<HistoryStep>) -> Result<Vec<HistoryStep>, Failure> {
+fn named_run(recorded: &RecordedRun, all: Vec<HistoryStep>) -> Result<Vec<HistoryStep>, Failure> {
     let mut runs: Vec<&str> = all.iter().map(|step| step.run.as_str()).collect();
     runs.sort_unstable();
     runs.dedup();
-    let wanted = match (&of.run, runs.as_slice()) {
+    let wanted = match (&recorded.run, runs.as_slice()) {
         (Some(run), runs) if runs.contains(&run.as_str()) => run.clone(),
         (Some(run), runs) => {
             let failure = Failure::new(format!("no run is called `{run}`"));
@@ -143,7 +150,7 @@ fn some_of(runs: &[&str]) -> String {
 }
 
 fn history(args: &Given<History>, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let (plan, steps) = steps("graph history", &args.of, &args.flags, terminal)?;
+    let (plan, steps) = steps("graph history", &args.recorded, &args.flags, terminal)?;
     match args.format {
         HistoryFormat::Json => output.json(report::history(&plan.names, &steps))?,
         HistoryFormat::Table => output.page(&report::history_table(&plan.names, &steps, terminal.out.width))?,
@@ -153,7 +160,7 @@ fn history(args: &Given<History>, terminal: &Terminal, output: &mut Output) -> R
 
 fn next(args: &Given<Next>, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let call = args.tried.as_deref().map(named_call).transpose()?;
-    let (plan, steps) = steps("graph next", &args.of, &args.flags, terminal)?;
+    let (plan, steps) = steps("graph next", &args.recorded, &args.flags, terminal)?;
     let after = args.after.map_or(steps.len(), |after| usize::try_from(after).unwrap_or(usize::MAX));
     let at = valid_at(&plan, &steps, after).ok_or_else(|| {
         Failure::new(format!("the run has {} calls, and `--after {after}` asks for more", steps.len()))
@@ -191,7 +198,7 @@ fn draft(args: &Given<Draft>, terminal: &Terminal, output: &mut Output) -> Resul
         output.page(&report::yaml(&draft, &files::display_name(path)))?;
         return Ok(Exit::Clean);
     }
-    let stream = Stream::of("graph draft", &paths, &args.reading, args.flags.clone());
+    let stream = Stream::new("graph draft", &paths, &args.reading, args.flags.clone());
     let (project, tools) = stream.begin(None)?;
     let plans = [Plan::new(playbooks::load("standard")?.playbook, &tools)];
     let mut calls: Vec<DraftedCall> = Vec::new();

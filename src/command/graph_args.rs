@@ -55,7 +55,7 @@ pub struct Show {
 
 /// Which run of which recordings, under which playbook.
 #[derive(Debug, clap::Args)]
-pub struct Of {
+pub struct RecordedRun {
     /// Traces or foreign recordings: files, folders or globs; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub inputs: Vec<String>,
@@ -91,7 +91,7 @@ Examples:
 pub struct Next {
     /// The run
     #[command(flatten)]
-    pub of: Of,
+    pub recorded: RecordedRun,
 
     /// After so many calls of the run [default: all]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(0..=MOST))]
@@ -114,7 +114,7 @@ Examples:
 pub struct History {
     /// The run
     #[command(flatten)]
-    pub of: Of,
+    pub recorded: RecordedRun,
 
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]

@@ -63,7 +63,7 @@ pub fn run(
         return Ok(Exit::Clean);
     }
     let known: Vec<&Topic> = all.iter().filter(|known| known.is(topic)).collect();
-    let keys = if known.is_empty() { topics::of_files(topic, schema::all()) } else { Vec::new() };
+    let keys = if known.is_empty() { topics::keys_of_files(topic, schema::all()) } else { Vec::new() };
     let known: Vec<&Topic> = known.into_iter().chain(&keys).collect();
     if known.is_empty() {
         return Err(unknown(topic, &all, definition));

@@ -132,7 +132,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         pace: args.pace,
         threads: args.threads,
         allow_empty: Some(args.allow_empty),
-        ..Stream::of("impact", &paths, &args.reading, args.flags.clone())
+        ..Stream::new("impact", &paths, &args.reading, args.flags.clone())
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
     let base = playbooks::name(args.base.as_deref(), &project);

@@ -90,7 +90,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let stream = Stream {
         threads: args.threads,
         allow_empty: Some(args.allow_empty),
-        ..Stream::of("mine", &paths, &args.reading, args.flags.clone())
+        ..Stream::new("mine", &paths, &args.reading, args.flags.clone())
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
     let name = playbooks::name(args.playbook.as_deref(), &project);

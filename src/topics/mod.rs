@@ -6,4 +6,4 @@ mod kinds;
 mod texts;
 
 pub use catalogue::{Topic, all};
-pub use keys::of_files;
+pub use keys::keys_of_files;

@@ -122,7 +122,7 @@ impl Workspace {
     /// A project file or tool facts that cannot be used.
     pub fn open() -> Result<Workspace, Failure> {
         let project = Project::find()?;
-        Workspace::of(project::root(), &project)
+        Workspace::rooted(project::root(), &project)
     }
 
     /// The project whose file is in `root`.
@@ -130,10 +130,10 @@ impl Workspace {
     /// # Errors
     /// As [`Workspace::open`].
     pub fn at(root: &Path) -> Result<Workspace, Failure> {
-        Workspace::of(root.to_path_buf(), &Project::read(&root.join(project::FILE))?)
+        Workspace::rooted(root.to_path_buf(), &Project::read(&root.join(project::FILE))?)
     }
 
-    fn of(root: PathBuf, project: &Project) -> Result<Workspace, Failure> {
+    fn rooted(root: PathBuf, project: &Project) -> Result<Workspace, Failure> {
         Ok(Workspace {
             fixtures: folder(&root, project.fixtures.as_ref(), "fixtures"),
             goldens: folder(&root, project.goldens.as_ref(), "goldens"),

@@ -183,7 +183,7 @@ fn goldens_and_rows(
     let check = |selection| checking::check(workspace, &selection, Threads::default().number(), false);
     let again = Command::new("playproof accept").flag_if("--reason", reason);
     if !named.runs.is_empty() {
-        let checked = check(Selection::of(&named.runs, again))?;
+        let checked = check(Selection::named(&named.runs, again))?;
         if pending::waiting(workspace, &checked.report.results).is_empty() {
             named.refuse_decided(workspace)?;
             return Err(pending::nothing_waits(&checked.report.results, &named.runs, terminal.ci));

@@ -103,7 +103,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     objections.extend(history.entries().iter().flat_map(|entry| unkept(entry, &goldens)));
     if let Some(rev) = &args.since {
-        let since = Since::of(&workspace, rev)?;
+        let since = Since::read(&workspace, rev)?;
         looked.changed = Some(since.goldens(&goldens, &mut objections)?);
         since.records(&history, &mut objections)?;
     }
@@ -150,7 +150,7 @@ struct Since<'a> {
 }
 
 impl Since<'_> {
-    fn of<'a>(workspace: &'a Workspace, rev: &str) -> Result<Since<'a>, Failure> {
+    fn read<'a>(workspace: &'a Workspace, rev: &str) -> Result<Since<'a>, Failure> {
         let git = Git::at(workspace.root(), rev)?;
         let base = git.merge_base(rev)?;
         let changed = git.changed_since(&base)?;

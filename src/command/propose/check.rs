@@ -150,7 +150,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Corp
     let stream = Stream {
         command: command.flag_if("--tools", args.tools.as_deref()).and("--corpus"),
         threads: args.threads,
-        ..Stream::of("propose", &corpus, &args.reading, flags)
+        ..Stream::new("propose", &corpus, &args.reading, flags)
     };
     let mut all = ImpactPart::default();
     let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?.all_read()?;

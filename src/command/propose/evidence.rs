@@ -162,7 +162,7 @@ impl EvidenceReader<'_> {
         let command = args.command(&args.verdict, &[]).flag_if("--when", args.when.as_deref());
         let stream = Stream {
             command: if args.traces.is_empty() { command } else { command.and("--trace") },
-            ..Stream::of("propose", inputs, reading, flags)
+            ..Stream::new("propose", inputs, reading, flags)
         };
         stream.refuse_repeated()?;
         let miner = Miner { sources: inputs.sources().clone() };

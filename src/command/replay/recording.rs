@@ -101,7 +101,7 @@ pub fn compare(
         pace: args.pace.or(Some(Pace::Recorded)),
         threads: args.threads,
         allow_empty: Some(args.allow_empty),
-        ..Stream::of("replay", paths, &args.reading, args.flags.clone())
+        ..Stream::new("replay", paths, &args.reading, args.flags.clone())
     };
     let streamed = stream.write(plans, &observer, project, terminal, |part| {
         observer.total.lock().unwrap_or_else(PoisonError::into_inner).merge(part);

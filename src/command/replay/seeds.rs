@@ -83,7 +83,7 @@ struct Spread<T> {
 }
 
 impl<T: Copy + Ord + Default> Spread<T> {
-    fn of(mut values: Vec<T>) -> Spread<T> {
+    fn over(mut values: Vec<T>) -> Spread<T> {
         values.sort_unstable();
         let at = |n: usize| values.get(n).copied().unwrap_or_default();
         let last = values.len().saturating_sub(1);
@@ -148,9 +148,9 @@ fn with_each_seed(name: &str, plan: &mut Plan, fixture: &Fixture, seeds: &RangeI
     }
     PlaybookSeeds {
         playbook: name.to_owned(),
-        ends_ms: Spread::of(ends).map(|span| Millis(*span)),
-        attempts: Spread::of(attempts),
-        waits_ms: Spread::of(waits).map(|span| Millis(*span)),
+        ends_ms: Spread::over(ends).map(|span| Millis(*span)),
+        attempts: Spread::over(attempts),
+        waits_ms: Spread::over(waits).map(|span| Millis(*span)),
         contradictions: wrong,
     }
 }
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn the_median_is_one_of_the_values() {
         let spread = |values: &[u64]| {
-            let Spread { lowest, median, highest } = Spread::of(values.to_vec());
+            let Spread { lowest, median, highest } = Spread::over(values.to_vec());
             (lowest, median, highest)
         };
         assert_eq!((spread(&[3, 1, 2]), spread(&[4, 1, 3, 2]), spread(&[])), ((1, 2, 3), (1, 2, 4), (0, 0, 0)));

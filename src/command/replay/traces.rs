@@ -72,7 +72,7 @@ pub fn run(
         pace: args.pace,
         threads: args.threads,
         allow_empty: Some(args.allow_empty),
-        ..Stream::of("replay", paths, &args.reading, args.flags.clone())
+        ..Stream::new("replay", paths, &args.reading, args.flags.clone())
     };
     let (mut written, mut failures) = (0, vec![FailureCounts::default(); plans.len()]);
     let streamed = stream.write(&plans, &watcher, project, terminal, |mut part: Part| {

@@ -56,7 +56,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let named = ArgumentNames::find(&workspace, &args.ids, &[], &"playproof review".into())?;
     let is_of_runs = named.playbooks.is_empty() && named.proposals.is_empty();
     let named_runs = if is_of_runs { named.runs.as_slice() } else { &[] };
-    let selection = Selection::of(named_runs, "playproof review".into());
+    let selection = Selection::named(named_runs, "playproof review".into());
     let checked = checking::check(&workspace, &selection, Threads::default().number(), false)?;
     pending::leave(&workspace, &checked.report.results, output)?;
     let is_meant =
