@@ -13,7 +13,6 @@ use playproof_analysis::check::{Case, CaseId, Cause, CheckReport, cause, cause_i
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Simulator;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
-use playproof_formats::shell::Command;
 
 /// A selection of cases; an empty field selects all.
 #[derive(Debug, Default)]
@@ -24,8 +23,6 @@ pub struct Selection {
     pub run: Option<Regex>,
     /// Cases that use one of these files.
     pub changed: Option<BTreeSet<PathBuf>>,
-    /// The command with its flags, to suggest it again with another name.
-    pub again: Option<Command>,
 }
 
 impl Selection {
@@ -34,9 +31,9 @@ impl Selection {
         self.named.is_empty() && self.run.is_none() && self.changed.is_none()
     }
 
-    /// The cases that people named; `again` is their command.
-    pub fn named(named: &[String], again: Command) -> Selection {
-        Selection { named: named.to_vec(), again: Some(again), ..Selection::default() }
+    /// The cases that people named.
+    pub fn named(named: &[String]) -> Selection {
+        Selection { named: named.to_vec(), ..Selection::default() }
     }
 }
 
@@ -70,7 +67,7 @@ pub fn check(
     for asked in &selection.named {
         if !all.iter().any(|(id, _)| workspace.names_run(asked, id)) {
             let ids: Vec<String> = all.iter().map(|(id, _)| id.to_string()).collect();
-            return Err(unknown(asked, &ids, workspace, selection));
+            return Err(unknown(asked, &ids, workspace));
         }
     }
     let meant: Vec<&(CaseId, &Fixture)> =
@@ -119,7 +116,7 @@ fn fixture_names(workspace: &Workspace, selection: &Selection) -> Result<Vec<Str
         let before = meant.len();
         meant.extend(all.iter().filter(|name| may_mean(workspace, asked, name)).cloned());
         if meant.len() == before && !meant.iter().any(|name| may_mean(workspace, asked, name)) {
-            return Err(unknown(asked, &all, workspace, selection));
+            return Err(unknown(asked, &all, workspace));
         }
     }
     Ok(meant.into_iter().collect())
@@ -137,17 +134,13 @@ pub fn bare(asked: &str) -> &str {
     endings.iter().find_map(|ending| asked.strip_suffix(ending)).unwrap_or(asked)
 }
 
-fn unknown(asked: &str, all: &[String], workspace: &Workspace, selection: &Selection) -> Failure {
+fn unknown(asked: &str, all: &[String], workspace: &Workspace) -> Failure {
     let failure = Failure::new(format!("no fixture in `{}` is called `{asked}`", workspace.fixtures_name()));
     let name = bare(asked).trim_start_matches("./");
     let name = name.strip_prefix(&format!("{}/", workspace.fixtures_name())).unwrap_or(name);
-    let again = selection.again.clone().unwrap_or("playproof check".into());
     match did_you_mean(name, all.iter().map(String::as_str)) {
         None => failure.next("playproof check"),
-        Some(near) => {
-            let meant = selection.named.iter().map(|named| if named == asked { near } else { named });
-            failure.help(format!("did you mean `{near}`?")).next(again.names(meant))
-        }
+        Some(near) => failure.typo(asked, near),
     }
 }
 

@@ -176,12 +176,7 @@ fn selection(args: &Args, workspace: &Workspace) -> Result<Selection, Failure> {
         args.changed_since.as_deref().map(|rev| Git::at(workspace.root(), rev)?.changed_since(rev)).transpose()?;
     let shared = shared_files(workspace)?;
     let changed = changed.filter(|changed| !shared.iter().any(|file| changed.contains(file)));
-    Ok(Selection {
-        named: args.fixtures.clone(),
-        run,
-        changed,
-        again: Some(args.flags.after("playproof check".into())),
-    })
+    Ok(Selection { named: args.fixtures.clone(), run, changed })
 }
 
 /// The files on which every run depends: the project's own, its tool facts, the approved rows.

@@ -36,7 +36,7 @@ pub struct Args {
 /// Nothing that waits, or files that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
-    let named = ArgumentNames::find(&workspace, &args.ids, &[], &"playproof diff".into())?;
+    let named = ArgumentNames::find(&workspace, &args.ids, &[])?;
     if let Some(proposal) = named.proposals.first() {
         let check = Command::new("playproof propose check").name(&argument_of_proposal(&workspace, proposal));
         return Err(
@@ -45,7 +45,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     // Rows need the runs of all fixtures, to know which playbooks are used.
     let selected = if named.playbooks.is_empty() { named.runs.as_slice() } else { &[] };
-    let selection = Selection::named(selected, "playproof diff".into());
+    let selection = Selection::named(selected);
     let checked = checking::check(&workspace, &selection, Threads::default().number(), false)?;
     let results = &checked.report.results;
     let is_meant = |result: &CaseResult| named.runs.iter().any(|run| workspace.names_run(run, &result.id));

@@ -44,8 +44,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let fixtures = workspace.fixture_names()?;
     let waiting = workspace.goldens_that_end_in(".snap.new", &[])?;
     let waiting: Vec<CaseId> = waiting.into_iter().map(|id| with_fixture(id, &fixtures)).collect();
-    let again = Command::new("playproof reject").flag_if("--reason", args.reason.as_deref());
-    let named = ArgumentNames::find(&workspace, &args.ids, &waiting, &again)?;
+    let named = ArgumentNames::find(&workspace, &args.ids, &waiting)?;
     if let Some(playbook) = named.playbooks.first() {
         return Err(rows_are_edited(&workspace, playbook));
     }

@@ -26,17 +26,11 @@ struct Meaning {
 }
 
 impl ArgumentNames {
-    /// Finds what each name means. `waiting` are runs that can be named although no fixture of theirs is there;
-    /// `again` is the command, for a name that was misspelt.
+    /// Finds what each name means. `waiting` are runs that can be named although no fixture of theirs is there.
     ///
     /// # Errors
     /// A name that means nothing, or more than one thing.
-    pub fn find(
-        workspace: &Workspace,
-        asked: &[String],
-        waiting: &[CaseId],
-        again: &Command,
-    ) -> Result<ArgumentNames, Failure> {
+    pub fn find(workspace: &Workspace, asked: &[String], waiting: &[CaseId]) -> Result<ArgumentNames, Failure> {
         let fixtures = workspace.fixture_names()?;
         let run_of = |name: &str| match waiting.iter().find(|id| workspace.names_run(name, id)) {
             Some(id) => Some(id.clone()),
@@ -74,7 +68,7 @@ impl ArgumentNames {
                 (Some(_), ..) => add(&mut named.runs, name.clone()),
                 (_, Some(playbook), _) => add(&mut named.playbooks, playbook),
                 (.., Some(proposal)) => add(&mut named.proposals, proposal),
-                (None, None, None) => return Err(unknown(workspace, name, asked, again)?),
+                (None, None, None) => return Err(unknown(workspace, name)?),
             }
         }
         Ok(named)
@@ -131,7 +125,7 @@ fn spelling_of_proposal(workspace: &Workspace, id: &str) -> String {
 
 /// The name of a proposal in a suggested command: its id, where that names nothing else.
 pub fn argument_of_proposal(workspace: &Workspace, id: &str) -> String {
-    match ArgumentNames::find(workspace, &[id.to_owned()], &[], &"playproof accept".into()) {
+    match ArgumentNames::find(workspace, &[id.to_owned()], &[]) {
         Ok(_) => id.to_owned(),
         Err(_) => spelling_of_proposal(workspace, id),
     }
@@ -142,7 +136,7 @@ fn ambiguous(name: &str, first: &Meaning, second: &Meaning) -> Failure {
         .help(format!("say which: `{}` or `{}`; nothing was changed", first.spelling, second.spelling))
 }
 
-fn unknown(workspace: &Workspace, name: &str, asked: &[String], again: &Command) -> Result<Failure, Failure> {
+fn unknown(workspace: &Workspace, name: &str) -> Result<Failure, Failure> {
     workspace.refuse_empty()?;
     if let Some(failure) = stored::decided(workspace, name)? {
         return Ok(failure);
@@ -176,9 +170,8 @@ fn unknown(workspace: &Workspace, name: &str, asked: &[String], again: &Command)
         None => failure.next("playproof check"),
         Some(near) => {
             let is_proposal = proposals.iter().any(|id| id == near);
-            let near = &if is_proposal { argument_of_proposal(workspace, near) } else { near.to_owned() };
-            let meant = asked.iter().map(|asked| if asked == name { near } else { asked });
-            failure.help(format!("did you mean `{near}`?")).next(again.clone().names(meant))
+            let near = if is_proposal { argument_of_proposal(workspace, near) } else { near.to_owned() };
+            failure.typo(name, &near)
         }
     })
 }

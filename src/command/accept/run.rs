@@ -68,8 +68,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let workspace = Workspace::open()?;
     let project_lock = workspace.project_lock()?;
     let reason = args.reason.as_deref();
-    let again = Command::new("playproof accept").flag_if("--reason", reason);
-    let named = ArgumentNames::find(&workspace, &args.ids, &[], &again)?;
+    let named = ArgumentNames::find(&workspace, &args.ids, &[])?;
     match named.proposals.as_slice() {
         [] => goldens_and_rows(&workspace, &project_lock, &named, reason, terminal, output),
         [one] if named.runs.is_empty() && named.playbooks.is_empty() => {
@@ -181,9 +180,8 @@ fn goldens_and_rows(
 ) -> Result<Exit, Failure> {
     let mut batch = AcceptBatch::default();
     let check = |selection| checking::check(workspace, &selection, Threads::default().number(), false);
-    let again = Command::new("playproof accept").flag_if("--reason", reason);
     if !named.runs.is_empty() {
-        let checked = check(Selection::named(&named.runs, again))?;
+        let checked = check(Selection::named(&named.runs))?;
         if pending::waiting(workspace, &checked.report.results).is_empty() {
             named.refuse_decided(workspace)?;
             return Err(pending::nothing_waits(&checked.report.results, &named.runs, terminal.ci));

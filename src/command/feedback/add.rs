@@ -96,8 +96,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let plan = Plan::new(used.loaded.playbook.clone(), &tools);
     if let Some(expected) = &args.expected {
-        let again = |near: &str| again(args).flag("--expected", near);
-        refuse_misspelt(expected, args.new, &plan.playbook, &name, again)?;
+        refuse_misspelt(expected, args.new, &plan.playbook, &name)?;
     }
     let about = find(args, &plan, &project.redaction)?;
     let slice = Slice::cut(&plan, &about.call, &about.in_run, &about.others, &project.redaction)

@@ -94,12 +94,8 @@ fn is_new(args: &Edit, expected: &str, workspace: &Workspace, kept: &Kept) -> Re
         .help("its note can be edited, and it can be closed")
         .next(Command::new("playproof feedback close").name(&kept.id).and("--reason '...'")));
     }
-    let again = |near: &str| {
-        let edit = Command::new("playproof feedback edit").name(&kept.id).flag("--expected", near);
-        edit.flag_if("--note", args.note.as_deref())
-    };
     let playbook = &used.loaded.playbook;
-    refuse_misspelt(expected, args.new, playbook, &kept.feedback.playbook, again)?;
+    refuse_misspelt(expected, args.new, playbook, &kept.feedback.playbook)?;
     Ok(playbook.verdicts.iter().all(|verdict| *verdict.name != *expected))
 }
 

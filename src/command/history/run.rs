@@ -95,9 +95,8 @@ fn chosen<'a>(args: &Args, history: &'a History, playbook: Option<&str>) -> Resu
     }
     let failure = Failure::new(format!("no record speaks of a playbook called `{asked}`"));
     let near = did_you_mean(asked, all.map(|entry| entry.record.playbook.as_str()));
-    let again = args.flags.only(&["--all", "--format"]).after("playproof history".into());
     Err(match near {
-        None => failure.next(again),
-        Some(near) => failure.help(format!("did you mean `{near}`?")).next(again.flag("--playbook", near)),
+        None => failure.next(args.flags.without(&["--playbook"]).after("playproof history".into())),
+        Some(near) => failure.typo(args.playbook.as_deref().unwrap_or(asked), near),
     })
 }

@@ -123,7 +123,7 @@ fn refuse_name(args: &New) -> Result<(), Failure> {
             .help("say in a sentence what the failure means, or leave the flag out and write it into the proposal")
             .next("playproof propose new --help"));
     }
-    refuse_odd(&args.verdict, |near| args.again(near, &[]))
+    refuse_odd(&args.verdict)
 }
 
 /// The playbook that is asked for; else that of the feedback, where the project can change it; else the project's.

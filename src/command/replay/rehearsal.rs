@@ -9,7 +9,6 @@ use super::alike::{CallRuns, folded, gathered};
 use super::args::Format;
 use super::page_call::{PageCall, page_calls};
 use crate::exit::{Exit, Failure};
-use crate::flags::Flags;
 use crate::{files, project};
 use playproof_analysis::envelope::EnvelopeKind;
 use playproof_analysis::recorded::Arguments;
@@ -465,15 +464,12 @@ impl<'a> Rehearsed<'a> {
     }
 }
 
-/// Says that no fixture has the call that was asked for; `flags` are the others that were given.
-pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>], flags: &Flags) -> Failure {
+/// Says that no fixture has the call that was asked for.
+pub fn no_such_call(wanted: &str, rehearsals: &[Rehearsal<'_>]) -> Failure {
     let names: Vec<&str> = rehearsals.iter().flat_map(|one| &one.page_calls).map(|call| call.name).collect();
-    let paths: Vec<&str> = rehearsals.iter().map(|one| one.path).collect();
     let failure = Failure::new(format!("there is no call `{wanted}`"));
     match did_you_mean(wanted, names.iter().copied()) {
         None => failure.help(format!("there are {}", names.join(", "))),
-        Some(near) => failure
-            .help(format!("did you mean `{near}`?"))
-            .next(flags.after(Command::new("playproof replay").paths(paths).flag("--call", near))),
+        Some(near) => failure.typo(wanted, near),
     }
 }

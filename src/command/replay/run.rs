@@ -156,7 +156,7 @@ fn run_fixture(
         .collect();
     let wanted = args.call.as_deref();
     if let Some(wanted) = wanted.filter(|wanted| !rehearsals.iter().any(|one| one.has_call(wanted))) {
-        return Err(no_such_call(wanted, &rehearsals, &args.flags.without(&["--call"])));
+        return Err(no_such_call(wanted, &rehearsals));
     }
     let is_shown = |one: &Rehearsal<'_>| wanted.is_none_or(|wanted| one.has_call(wanted));
     let page = || {

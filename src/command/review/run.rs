@@ -53,10 +53,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
             .next("playproof diff"));
     }
-    let named = ArgumentNames::find(&workspace, &args.ids, &[], &"playproof review".into())?;
+    let named = ArgumentNames::find(&workspace, &args.ids, &[])?;
     let is_of_runs = named.playbooks.is_empty() && named.proposals.is_empty();
     let named_runs = if is_of_runs { named.runs.as_slice() } else { &[] };
-    let selection = Selection::named(named_runs, "playproof review".into());
+    let selection = Selection::named(named_runs);
     let checked = checking::check(&workspace, &selection, Threads::default().number(), false)?;
     pending::leave(&workspace, &checked.report.results, output)?;
     let is_meant =
