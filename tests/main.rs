@@ -11,7 +11,6 @@
 mod adequacy;
 mod check;
 mod cli;
-mod conformance;
 mod corpus;
 mod foreign;
 mod frozen;
@@ -30,6 +29,7 @@ mod random_recordings;
 mod readme;
 mod recordings;
 mod releases;
+mod seeds;
 mod shipped_playbooks;
 mod storms;
 mod storms_of_servers;

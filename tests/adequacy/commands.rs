@@ -1,20 +1,16 @@
 //! What the two commands make of good and bad use: exit codes, messages, the same bytes.
 
-use crate::adequacy::project::Project;
-use crate::adequacy::shipped::json;
+use crate::adequacy::project::{LIMIT, Project};
 
 #[test]
 fn a_share_that_is_too_small_fails_and_one_that_is_reached_does_not() {
-    let project = Project::copy();
-    let run = project.run(&["coverage", "standard", "--fail-under", "99.9"]);
+    let project = Project::five();
+    project.remove(LIMIT);
+    let run = project.run(&["coverage", "five", "--fail-under", "99.9"]);
     assert_eq!(run.code, 1);
-    assert!(
-        run.err.contains("is below 99.9 %") && run.err.contains("next: playproof coverage standard"),
-        "{}",
-        run.err
-    );
-    assert_eq!(project.run(&["coverage", "standard", "--fail-under", "20"]).code, 0);
-    assert_eq!(project.run(&["coverage", "standard", "--fail-under", "many"]).code, 2);
+    assert!(run.err.contains("is below 99.9 %") && run.err.contains("next: playproof coverage five"), "{}", run.err);
+    assert_eq!(project.run(&["coverage", "five", "--fail-under", "20"]).code, 0);
+    assert_eq!(project.run(&["coverage", "five", "--fail-under", "many"]).code, 2);
 }
 
 #[test]
@@ -40,41 +36,42 @@ fn a_playbook_that_no_fixture_names_has_nothing_to_measure() {
 
 #[test]
 fn a_playbook_of_the_project_is_measured_as_it_is_on_disk() {
-    let project = Project::copy();
-    project.edit("playbooks/standard.yaml", "max_attempts: 6", "max_attempts: 30");
-    let run = project.run(&["coverage", "standard"]);
+    let project = Project::five();
+    project.edit("playbooks/five.yaml", "max_attempts: 3", "max_attempts: 30");
+    let run = project.run(&["coverage", "five"]);
     assert!(run.out.contains("stop max_attempts: all retries and refreshes together stay within"), "{}", run.out);
 }
 
 #[test]
 fn the_missing_fixtures_are_written_over_no_file_and_exercise_the_rest() {
-    let project = Project::copy();
-    project.remove("fixtures/six-attempts-and-no-seventh.yaml");
-    let coverage = || json(&project, &["coverage", "standard"]);
+    let project = Project::five();
+    project.remove(LIMIT);
+    let coverage = || project.json(&["coverage", "five"]);
     let missing: Vec<String> =
         coverage()["suggestions"].as_array().expect("fixtures").iter().map(|one| one["name"].to_string()).collect();
     assert!(!missing.is_empty());
-    let write = ["coverage", "standard", "--write", "fixtures/more"];
+    let write = ["coverage", "five", "--write", "fixtures/more"];
     let run = project.run(&write);
     assert_eq!(run.code, 0, "{}", run.err);
     for name in &missing {
         assert!(project.path(&format!("fixtures/more/{}.yaml", name.trim_matches('"'))).exists(), "{name}");
     }
-    let said = format!("wrote {} fixtures into fixtures/more\n", missing.len());
+    let fixtures = if missing.len() == 1 { "fixture" } else { "fixtures" };
+    let said = format!("wrote {} {fixtures} into fixtures/more\n", missing.len());
     assert!(run.out.starts_with(&said) && run.out.ends_with("next: playproof check\n"), "{}", run.out);
     assert_eq!(coverage()["suggestions"].as_array().map(Vec::len), Some(0));
     assert_eq!(project.run(&write).out, "no fixture is missing: the fixtures exercise all that can be exercised\n");
-    let check = project.run(&["check", "--run", "^standard/"]);
+    let check = project.run(&["check", "--run", "^five/"]);
     assert!(check.code == 1 && !check.out.contains("contradict"), "only the goldens are new: {}", check.out);
     assert_eq!(project.run(&["accept", "--reason", "reviewed"]).code, 0);
-    assert_eq!(project.run(&["check", "--run", "^standard/"]).code, 0);
+    assert_eq!(project.run(&["check", "--run", "^five/"]).code, 0);
 }
 
 #[test]
 fn missing_fixtures_are_not_written_over_files_nor_among_other_files_of_the_project() {
-    let project = Project::copy();
-    project.remove("fixtures/six-attempts-and-no-seventh.yaml");
-    let name = json(&project, &["coverage", "standard"])["suggestions"][0]["name"].as_str().expect("a name").to_owned();
+    let project = Project::five();
+    project.remove(LIMIT);
+    let name = project.json(&["coverage", "five"])["suggestions"][0]["name"].as_str().expect("a name").to_owned();
     std::fs::create_dir(project.path("own")).expect("a folder");
     std::fs::write(project.path(&format!("own/{name}.yaml")), "mine").expect("written");
     for (folder, said) in [
@@ -83,7 +80,7 @@ fn missing_fixtures_are_not_written_over_files_nor_among_other_files_of_the_proj
         ("proposals/x", "would be read as a file of a proposal"),
         ("../out", "error: "),
     ] {
-        let run = project.run(&["coverage", "standard", "--write", folder]);
+        let run = project.run(&["coverage", "five", "--write", folder]);
         assert!(run.code == 2 && run.err.contains(said), "{folder}: {}", run.err);
     }
     assert_eq!(std::fs::read_to_string(project.path(&format!("own/{name}.yaml"))).expect("readable"), "mine");
@@ -91,39 +88,39 @@ fn missing_fixtures_are_not_written_over_files_nor_among_other_files_of_the_proj
 
 #[test]
 fn the_lines_of_a_playbook_are_marked() {
-    let project = Project::copy();
-    project.remove("fixtures/six-attempts-and-no-seventh.yaml");
-    let run = project.run(&["coverage", "standard", "--format", "lines"]);
+    let project = Project::five();
+    project.remove(LIMIT);
+    let run = project.run(&["coverage", "five", "--format", "lines"]);
     let line = |part: &str| run.out.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}"));
     assert!(line("rule: timeout,").trim_start().starts_with("1/1 "), "{}", line("rule: timeout,"));
     assert!(line("limits:").contains(" ! "), "{}", line("limits:"));
-    let text = std::fs::read_to_string(project.path("playbooks/standard.yaml")).expect("readable");
+    let text = std::fs::read_to_string(project.path("playbooks/five.yaml")).expect("readable");
     assert_eq!(run.out.lines().count(), text.lines().count());
 }
 
 #[test]
 fn a_stale_entry_fails_and_is_underlined() {
-    let project = Project::copy();
-    project.edit("mutants.yaml", "standard:\n", "standard:\n  rule timeout/drop: nobody minds\n");
-    let run = project.run(&["mutate", "standard"]);
+    let project = Project::five();
+    project.write("mutants.yaml", "format: mutants/1\nfive:\n  rule timeout/drop: nobody minds\n");
+    let run = project.run(&["mutate", "five"]);
     assert_eq!(run.code, 1);
     assert!(run.err.contains("`rule timeout/drop` is accepted needlessly: the fixture"), "{}", run.err);
     assert!(run.err.contains("mutants.yaml:"), "{}", run.err);
-    project.write("mutants.yaml", "format: mutants/1\nstandard: 7\n");
-    assert_eq!(project.run(&["mutate", "standard"]).code, 2);
+    project.write("mutants.yaml", "format: mutants/1\nfive: 7\n");
+    assert_eq!(project.run(&["mutate", "five"]).code, 2);
 }
 
 #[test]
 fn the_same_bytes_come_from_any_number_of_threads_and_from_any_folder() {
-    let project = Project::copy();
-    project.remove("fixtures/six-attempts-and-no-seventh.yaml");
+    let project = Project::five();
+    project.remove(LIMIT);
     for format in ["table", "json"] {
         let mutate = |jobs| {
-            let run = project.run(&["mutate", "reversing", "coffee", "--all", "--format", format, "--jobs", jobs]);
+            let run = project.run(&["mutate", "five", "--all", "--format", format, "--jobs", jobs]);
             (run.code, run.out)
         };
         assert_eq!(mutate("1"), mutate("7"));
     }
-    let coverage = || project.run(&["coverage", "reversing", "--all"]).out;
+    let coverage = || project.run(&["coverage", "five", "--all"]).out;
     assert_eq!(coverage(), coverage());
 }

@@ -1,7 +1,7 @@
 //! The bytes that every command writes, held to what they were: over the fixtures and examples of this repository, and
 //! over real traces where `PLAYPROOF_TRACES` names a folder of them. Of outputs only hashes are kept.
 //!
-//! A change that is meant is taken with `PLAYPROOF_FREEZE=1 cargo test --test all frozen`. Where a hash differs, the whole
+//! A change that is meant is taken with `PLAYPROOF_FREEZE=1 cargo test --test all frozen -- --ignored`. Where a hash differs, the whole
 //! output lies in the folder that the failure names: run the test before and after a change and compare the folders.
 
 mod commands;
@@ -99,11 +99,13 @@ fn keep(folder: &Path, n: usize, args: &[String], written: &Written) {
 }
 
 #[test]
+#[ignore = "the gate runs it: 1,470 commands"]
 fn every_command_writes_the_bytes_that_it_wrote_before() {
     hold("outputs.txt", root(), &commands::over_the_repository(root()));
 }
 
 #[test]
+#[ignore = "the gate runs it where there are real traces"]
 fn real_traces_give_the_bytes_that_they_gave_before() {
     let Some(traces) =
         std::env::var_os("PLAYPROOF_TRACES").map(|traces| root().join(traces)).filter(|path| path.is_dir())

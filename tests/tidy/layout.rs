@@ -6,7 +6,7 @@ use crate::tidy::scan;
 use crate::tidy::tree::{Tree, Violation};
 
 /// Lines of a file of `src` without its tests.
-const LINES_MAX: usize = 500;
+const LINES_MAX: usize = 800;
 
 /// Files that may be longer, each with its reason.
 const LONG: &[(&str, &str)] = &[];
@@ -138,11 +138,11 @@ mod tests {
     #[test]
     fn a_long_file_is_caught_and_long_tests_are_not() {
         let product = "fn f() {}\n".repeat(LINES_MAX);
-        let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "fn t() {}\n".repeat(900));
+        let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "fn t() {}\n".repeat(1_200));
         let fine = format!("{product}{tests}");
         assert_none(&sizes(&Tree::of(&[("src/a.rs", &fine)]), &[]));
         let bad = format!("fn g() {{}}\n{fine}");
-        assert_one(&sizes(&Tree::of(&[("src/a.rs", &bad)]), &[]), "src/a.rs", 1, "501 lines");
+        assert_one(&sizes(&Tree::of(&[("src/a.rs", &bad)]), &[]), "src/a.rs", 1, "801 lines");
     }
 
     #[test]

@@ -189,7 +189,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
         fn a_shell_takes_a_word_literally(text in r"(?s)[^\x00]{0,24}", odd in "[-'\"\\\\$`!*?~;&|<>(){}\\[\\] \t\r\n#=%]{0,24}") {
             for text in [text, odd] {

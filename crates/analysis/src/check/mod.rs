@@ -6,8 +6,6 @@ mod facts;
 mod pool;
 mod report;
 mod rows;
-#[cfg(test)]
-mod tests;
 
 pub use case::{Case, CaseId, CaseResult, Diverged, GoldenState, body_of, check_one};
 pub use cause::{Cause, cause, row_places};

@@ -10,8 +10,6 @@ mod graph_answer;
 mod kind;
 mod message;
 mod refusal;
-#[cfg(test)]
-mod tests;
 
 pub use audit_id::audit_id;
 pub use call::{EnvelopeCall, NextActions, UnfitInput, WITHHELD};

@@ -11,11 +11,7 @@ mod find;
 mod names;
 mod narrative;
 mod others;
-#[cfg(test)]
-mod properties;
 mod subject;
-#[cfg(test)]
-mod tests;
 mod upstream_state;
 
 pub use action_steps::StepsShown;

@@ -8,8 +8,6 @@ mod members;
 mod result;
 mod rule;
 mod successes;
-#[cfg(test)]
-mod tests;
 
 pub use collect::{MinedPart, Miner};
 pub use result::{Cluster, FailureExample, LookAlike, Mined};

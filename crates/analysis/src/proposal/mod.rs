@@ -15,8 +15,6 @@ mod parse;
 mod report;
 mod request;
 mod schema;
-#[cfg(test)]
-mod tests;
 mod trial;
 
 pub use accept::{ChangedSince, NotAccepted, accepted_goldens, changed_since, goldens_elsewhere, record};

@@ -20,20 +20,14 @@ mod odd_steps;
 mod open_actions;
 mod pipeline;
 mod possible_duplicates;
-#[cfg(test)]
-mod properties;
 mod recorded;
 mod recorded_outages;
 mod repeated_actions;
-#[cfg(test)]
-mod second_model;
 mod shared_counts;
 mod stages;
 mod step_order;
 mod successes;
 mod summary;
-#[cfg(test)]
-mod tests;
 mod told_again;
 
 pub use attempts::{Judges, finding, judge as judge_attempts};

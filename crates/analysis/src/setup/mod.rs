@@ -3,8 +3,6 @@
 mod plan;
 mod recordings;
 mod starter;
-#[cfg(test)]
-mod tests;
 
 pub use plan::{ByHand, HISTORY, NoPlan, ProjectFile, ProjectFiles, ProjectFolder, Purpose, Settings, plan};
 pub use recordings::{DraftMapping, NoMapping, RecordingSummary, Recordings};

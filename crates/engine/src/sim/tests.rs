@@ -187,7 +187,6 @@ fn a_call_is_removed_when_it_has_ended() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn a_session_that_is_fed_call_by_call_equals_one_that_is_fed_at_once(

@@ -525,7 +525,6 @@ fn deep_and_long_bodies_are_read_in_bounded_time() {
 }
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
 
     #[test]
     fn any_text_made_of_the_marks_of_failures_has_an_answer(

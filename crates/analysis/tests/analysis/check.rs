@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use super::{
+use playproof_analysis::check::{
     Case, CaseId, CaseResult, CheckReport, CheckStatus, GoldenState, cause, check_one, map, row_changes, row_places,
 };
 use playproof_engine::fixture::Fixture;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use super::*;
-use crate::check::CaseId;
-use crate::mining::{MinedPart as Mining, Miner};
-use crate::replay::{Inputs, ReplayOptions, TraceInput, replay};
+use playproof_analysis::check::CaseId;
+use playproof_analysis::mining::{MinedPart as Mining, Miner};
+use playproof_analysis::proposal::*;
+use playproof_analysis::replay::{Inputs, ReplayOptions, TraceInput, replay};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::fixture::Fixture;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::*;
+use playproof_analysis::replay::*;
 use playproof_engine::event::{EffectClaim, FindingBy, FindingId, OutcomeWord};
 use playproof_engine::playbook::{Access, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
@@ -1014,7 +1014,6 @@ fn inputs_that_cannot_be_read_and_sinks_that_fail_are_told_apart() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn threads_and_windows_never_unbalance_the_books(runs in 0..40_u64, jobs in 1..5_usize, window in 1..30_u64, join_resends: bool) {
         let assemble = AssembleOptions { reorder_window: window, join_resends, skip_invalid: false };

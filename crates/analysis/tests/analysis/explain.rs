@@ -1,7 +1,7 @@
 //! Calls of small traces found and explained, as values.
 
-use super::*;
-use crate::replay::SessionOptions;
+use playproof_analysis::explain::*;
+use playproof_analysis::replay::SessionOptions;
 use playproof_engine::event::{EffectClaim, GuardKind, IntentBalance, OutcomeKind, OutcomeWord};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::{Access, GuardMode, ToolFacts, ToolRow, Tools};

@@ -1,7 +1,5 @@
 //! What the agent is told of a failed call: over statuses, tools, keys and playbooks, by runs of scripted scenarios.
 
-#![expect(clippy::panic, reason = "a panic fails the test")]
-
 use playproof_engine::event::{Boundary, EffectClaim, FailureClass, NoRetry, OutcomeKind, StopReason};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator, contradictions};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{EnvelopeCall, EnvelopeKind, NextActions, UnfitInput, audit_id, envelope};
+use playproof_analysis::envelope::{EnvelopeCall, EnvelopeKind, NextActions, UnfitInput, audit_id, envelope};
 use playproof_engine::event::{
     ActionNames, AdmissionRefusal, Decision, DecisionEvent, ErrorFacts, OutcomeKind, ValidNext, unnamed,
 };

@@ -1,7 +1,5 @@
 //! Recorded calls under a playbook: which answer belongs to which attempt, unused answers, and what is not invented.
 
-#![expect(clippy::expect_used, reason = "a panic fails the test")]
-
 use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::event::{
     Decision, EffectClaim, ErrorFacts, FindingBy, FindingId, Headers, LedgerKind, OutcomeKind, Provenance, RequestKind,

@@ -1,7 +1,7 @@
 //! Mining small traces: what is_unhandled, how it is grouped and ranked, and rules that are tried on what they must not catch.
 
-use super::{Cluster, Mined, MinedPart, Miner, NoRule};
-use crate::replay::{Inputs, ReplayOptions, TraceInput, replay};
+use playproof_analysis::mining::{Cluster, Mined, MinedPart, Miner, NoRule};
+use playproof_analysis::replay::{Inputs, ReplayOptions, TraceInput, replay};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;

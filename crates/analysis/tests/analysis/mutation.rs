@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use super::{AcceptedMutant, Judgement, MutationReport, judge, mutants};
-use crate::coverage::NamedFixture;
+use playproof_analysis::coverage::NamedFixture;
+use playproof_analysis::mutation::{AcceptedMutant, Judgement, MutationReport, judge, mutants};
 use playproof_engine::playbook::{Playbook, Tools};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use super::*;
+use playproof_analysis::explain::*;
 use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, FindingBy, FindingSeverity};
 use playproof_engine::fixture::{ExistingEffect, Fixture, FixtureCall, FixtureTool};
 use playproof_engine::ids::AttemptNo;

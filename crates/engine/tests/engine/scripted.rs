@@ -1,7 +1,5 @@
 //! Scripted scenarios under a playbook: who caused a duplicate effect, and the claim after a failed reversal.
 
-#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
-
 use playproof_engine::event::{Decision, EffectClaim, FindingBy, FindingId, ReversalRefusal};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};

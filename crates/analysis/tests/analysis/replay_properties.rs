@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
-use super::*;
+use playproof_analysis::replay::*;
 use playproof_engine::event::FindingBy;
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::playbook::{Access, ToolFacts, ToolRow, Tools};
@@ -251,7 +251,6 @@ fn shown(story: &[StoryCall], wording: &Wording) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn names_times_and_places_change_nothing_else(story in stories(true, 3), jobs in 2..5_usize) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::*;
+use playproof_analysis::setup::*;
 use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::Lock;
@@ -140,7 +140,8 @@ fn an_empty_folder_gets_every_file_and_nothing_is_left_to_do() {
 
 #[test]
 fn what_is_there_is_kept_and_the_lock_approves_the_playbook_that_is_kept() {
-    let own = starter::playbook().replace("max_attempts: 6", "max_attempts: 3");
+    let begun = planned(&folder(&[]), &Recordings::default());
+    let own = file(&begun, Purpose::Playbook).source.text.replace("max_attempts: 6", "max_attempts: 3");
     let planned = planned(&folder(&[("playbooks/ours.yaml", &own)]), &Recordings::default());
     let kept: Vec<String> = paths(&planned).into_iter().filter(|path| path.starts_with("kept")).collect();
     assert_eq!(kept, ["kept playbooks/ours.yaml"]);
