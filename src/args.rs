@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, check, completions, conform, coverage, demo, diff, explain, feedback, formats, graph_args, help, history,
-    impact, import, init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, coverage, demo, diff, explain, feedback, formats, graph_args, help, history, impact,
+    import, init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -96,8 +96,6 @@ pub enum ParsedCommand {
     Tools(tools::Args),
     /// Keep calls that a playbook handled wrong, and check them again
     Feedback(feedback::Args),
-    /// Run published cases of other systems on the engine
-    Conform(conform::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
     /// Print the JSON Schema of a file format, for editors

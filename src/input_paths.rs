@@ -24,9 +24,8 @@ const FIXTURES: [&str; 2] = [".yaml", ".yml"];
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// The formats of the JSON that Playproof writes, by their names. The pages of `graph` name none.
-const REPORTS: [&str; 16] = [
+const REPORTS: [&str; 15] = [
     "check",
-    "conform",
     "coverage",
     "feedback-list",
     "feedback-shown",

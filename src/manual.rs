@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Every day",
         &["demo", "init", "replay", "explain", "lint", "check", "diff", "review", "accept", "reject", "propose"],
     ),
-    ("Analysis", &["coverage", "mutate", "conform", "impact", "mine", "history", "graph"]),
+    ("Analysis", &["coverage", "mutate", "impact", "mine", "history", "graph"]),
     ("Data", &["import", "formats", "map", "tools", "feedback"]),
     ("Reference", &["help", "schema", "completions"]),
 ];

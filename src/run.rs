@@ -9,8 +9,8 @@ use clap::error::{ContextValue, ErrorKind};
 
 use super::args::{Cli, ParsedCommand};
 use super::command::{
-    accept, check, completions, conform, coverage, demo, diff, explain, feedback, formats, graph, help, history,
-    impact, import, init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, coverage, demo, diff, explain, feedback, formats, graph, help, history, impact, import,
+    init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
@@ -154,7 +154,6 @@ fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) ->
         ParsedCommand::Formats(args) => formats::run(&args, output),
         ParsedCommand::Map(args) => map::run(&args, terminal, output),
         ParsedCommand::Tools(args) => tools::run(&args, output),
-        ParsedCommand::Conform(args) => conform::run(&args, terminal, output),
         ParsedCommand::Schema(args) => schema::run(&args, output),
         ParsedCommand::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),
         ParsedCommand::Help(args) => help::run(&args, &mut definition(terminal.out.width), terminal, output),

@@ -3,7 +3,6 @@
 pub mod accept;
 pub mod check;
 pub mod completions;
-pub mod conform;
 pub mod coverage;
 pub mod demo;
 pub mod diff;

@@ -76,11 +76,6 @@ fn any_header_is_a_wait_or_has_a_fault() {
 }
 
 #[test]
-fn any_file_of_cases_has_results_or_an_error_with_its_place() {
-    replay("cases", targets::cases);
-}
-
-#[test]
 fn any_fixture_shows_something_or_is_a_report_that_points_into_it() {
     replay("fixture", targets::fixture);
 }

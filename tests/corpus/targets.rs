@@ -5,7 +5,6 @@ use std::path::Component;
 use std::sync::{Arc, OnceLock};
 
 use playproof::changeset::Journal;
-use playproof_analysis::conform::{read_cases, run_cases};
 use playproof_analysis::feedback::{Feedback, Kept};
 use playproof_analysis::{feedback, proposal};
 use playproof_engine::classify::{Classifier, Signal, server_says};
@@ -180,15 +179,6 @@ pub fn headers(data: &[u8]) {
     let read = wire::parse_line(&line).expect("a line of ours").line;
     let TraceLine::Answer(AnswerLine { answer, .. }) = read else { panic!("{line}") };
     assert_eq!(answer.reply.error().map(|error| &error.headers), Some(&headers), "{line}");
-}
-
-/// A file of published cases: each of its cases has a result, or the error names a place.
-pub fn cases(data: &[u8]) {
-    let text = String::from_utf8_lossy(data);
-    match read_cases(&text) {
-        Ok(file) => assert_eq!(run_cases(&file).len(), file.cases.len()),
-        Err(error) => assert!(!error.place.is_empty() && !error.message.is_empty()),
-    }
 }
 
 /// The rule that decides is the last one that `explain` tried.

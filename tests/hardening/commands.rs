@@ -53,9 +53,8 @@ const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--n
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 22] = [
+const READING: [&str; 21] = [
     "completions",
-    "conform",
     "demo",
     "diff",
     "explain",

@@ -185,10 +185,9 @@ const OF_A_PROJECT: [&[&str]; 22] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 13] = [
+const OTHERS: [&str; 12] = [
     "accept",
     "completions",
-    "conform",
     "demo",
     "formats show",
     "graph show",

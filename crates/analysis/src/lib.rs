@@ -1,7 +1,6 @@
 //! Questions about playbooks and traces, and their answers as values. Lays nothing out and touches no disk.
 
 pub mod check;
-pub mod conform;
 pub mod coverage;
 pub mod envelope;
 pub mod explain;

@@ -2,7 +2,6 @@
 
 pub mod block;
 pub mod check;
-pub mod conform;
 pub mod coverage;
 pub mod decisions;
 pub mod diagnostic;

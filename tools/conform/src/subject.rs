@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use super::amount::Amount;
 use super::case::Case;
+use super::rules::AGAIN;
 use super::unmet::Unmet;
 use super::write::playbook_text;
 use playproof_engine::event::{Draw, ErrorFacts, Headers};
-use playproof_engine::playbook::Tools;
+use playproof_engine::playbook::{Playbook, Retry, Tools};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::Source;
@@ -19,6 +20,14 @@ pub(super) fn plan(case: &Case) -> Result<Plan, Unmet> {
     let loaded = playbook::parse(Source::whole("the playbook of the case", text));
     let loaded = loaded.map_err(|report| Unmet::unsupported(report.to_string()))?;
     Ok(Plan::new(loaded.playbook, &Tools::default()))
+}
+
+/// How the failures of a class are sent again.
+pub(super) fn retry_of<'a>(playbook: &'a Playbook, class: Option<&str>) -> Result<&'a Retry, Unmet> {
+    let of = |name: &str| playbook.verdicts.iter().find(|verdict| *verdict.name == *name);
+    let own = class.and_then(|class| of(&format!("{AGAIN}_{class}")));
+    let retry = own.or_else(|| of(AGAIN)).and_then(|verdict| verdict.then.retry());
+    retry.ok_or_else(|| Unmet::unsupported("no failure is sent again"))
 }
 
 /// A clock that steps move. It is exact: many steps below a microsecond are as long as their sum.

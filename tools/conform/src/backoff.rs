@@ -7,12 +7,11 @@ use super::case::{Case, CaseStep};
 use super::compare::Sight;
 use super::retry::Calls;
 use super::steps::run_steps;
-use super::subject::{draw, plan};
+use super::subject::{draw, plan, retry_of};
 use super::unmet::Unmet;
-use super::write::AGAIN;
 use playproof_engine::dispatch::own_wait;
 use playproof_engine::event::Draw;
-use playproof_engine::playbook::{Playbook, Retry};
+use playproof_engine::playbook::Playbook;
 use playproof_engine::time::Duration;
 
 /// Runs a case of kind `backoff`.
@@ -55,12 +54,4 @@ fn next(input: &Map<String, Value>) -> Map<String, Value> {
         failed.insert("duration_ms".into(), took);
     }
     failed
-}
-
-/// How the failures of a class are sent again.
-pub(super) fn retry_of<'a>(playbook: &'a Playbook, class: Option<&str>) -> Result<&'a Retry, Unmet> {
-    let of = |name: &str| playbook.verdicts.iter().find(|verdict| *verdict.name == *name);
-    let own = class.and_then(|class| of(&format!("{AGAIN}_{class}")));
-    let retry = own.or_else(|| of(AGAIN)).and_then(|verdict| verdict.then.retry());
-    retry.ok_or_else(|| Unmet::unsupported("no failure is sent again"))
 }

@@ -1,11 +1,10 @@
 //! Runs the steps of a case on a retry budget of its playbook. Counts no tokens itself.
 
 use super::amount::Amount;
-use super::backoff::retry_of;
 use super::case::{Case, CaseStep};
 use super::compare::Sight;
 use super::steps::run_steps;
-use super::subject::{Clock, plan};
+use super::subject::{Clock, plan, retry_of};
 use super::unmet::Unmet;
 use playproof_engine::dispatch::{Purse, RetryLoad};
 use playproof_engine::playbook::{Playbook, RetryBudgetKind, Tokens};

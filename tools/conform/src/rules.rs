@@ -7,9 +7,12 @@ use super::case::CaseKind;
 use super::matchers::{Conditions, any, both, conditions, header};
 use super::policy::Block;
 use super::unmet::Unmet;
-use super::write::{AGAIN, NOT_RETRYABLE};
 use super::yaml::Yaml;
 
+/// The verdict of failures that are sent again.
+pub(super) const AGAIN: &str = "again";
+/// The verdict of failures that are not.
+pub(super) const NOT_RETRYABLE: &str = "not_retryable";
 /// The verdict of a wish to wait for a failure that is otherwise not sent again.
 const PUSHED_BACK: &str = "pushed_back";
 

@@ -9,11 +9,11 @@ use super::amount::Amount;
 use super::*;
 
 const SUITES: [&str; 5] = [
-    include_str!("../../../../tests/conformance/aws-spec-2.1.json"),
-    include_str!("../../../../tests/conformance/envoy.json"),
-    include_str!("../../../../tests/conformance/grpc.json"),
-    include_str!("../../../../tests/conformance/idempotency.json"),
-    include_str!("../../../../tests/conformance/resilience4j.json"),
+    include_str!("../cases/aws-spec-2.1.json"),
+    include_str!("../cases/envoy.json"),
+    include_str!("../cases/grpc.json"),
+    include_str!("../cases/idempotency.json"),
+    include_str!("../cases/resilience4j.json"),
 ];
 
 fn suites() -> impl Iterator<Item = CaseFile> {
@@ -351,7 +351,6 @@ fn places(value: &Value, at: &str, all: &mut Vec<String>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
 
     /// A case with one value changed is read, or refused with a place; and run, it ends.
     #[test]

@@ -17,10 +17,6 @@ use super::yaml::Yaml;
 pub(super) const TOOL: &str = "upstream";
 /// The tool of calls that are not idempotent.
 pub(super) const UNSAFE_TOOL: &str = "upstream.unsafe";
-/// The verdict of failures that are sent again.
-pub(super) const AGAIN: &str = "again";
-/// The verdict of failures that are not.
-pub(super) const NOT_RETRYABLE: &str = "not_retryable";
 
 /// The most attempts of a call.
 const MOST_ATTEMPTS: Amount = Amount::whole(1_000);

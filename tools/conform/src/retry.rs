@@ -9,10 +9,11 @@ use super::budget::tokens;
 use super::case::{Case, CaseStep};
 use super::compare::Sight;
 use super::driver::{Answer, Driver, NewCall, Told, nothing_sent};
+use super::rules::NOT_RETRYABLE;
 use super::steps::run_steps;
 use super::subject::{draw, error, moment, plan, span};
 use super::unmet::Unmet;
-use super::write::{NOT_RETRYABLE, TOOL, UNSAFE_TOOL};
+use super::write::{TOOL, UNSAFE_TOOL};
 use playproof_engine::classify::Signal;
 use playproof_engine::dispatch::Purse;
 use playproof_engine::event::{
