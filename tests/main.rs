@@ -12,6 +12,7 @@ mod adequacy;
 mod check;
 mod cli;
 mod corpus;
+mod driven;
 mod foreign;
 mod frozen;
 mod gallery;

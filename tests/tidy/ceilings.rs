@@ -8,7 +8,7 @@ use crate::tidy::tree::{Tree, Violation};
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 6] = [
     ("crates/analysis/src", 21_800),
-    ("crates/engine/src", 18_000),
+    ("crates/engine/src", 18_900),
     ("crates/formats/src", 11_700),
     ("crates/report/src", 13_600),
     ("crates/trace/src", 23_900),

@@ -26,7 +26,16 @@ const TABLE: &[(&str, &[&str])] = &[
     ("dispatch", &["event", "playbook"]),
     ("upstream", &["call", "event"]),
     ("fixture", &["event", "upstream"]),
-    ("sim", &["call", "classify", "clock", "dispatch", "event", "fixture", "playbook", "upstream"]),
+    ("plan", &["call", "classify", "dispatch", "event", "playbook", "upstream"]),
+    ("evidence", &["call", "classify", "dispatch", "event", "plan", "playbook", "upstream"]),
+    ("drive", &["call", "classify", "dispatch", "event", "evidence", "plan", "playbook", "upstream"]),
+    (
+        "sim",
+        &[
+            "call", "classify", "clock", "dispatch", "drive", "event", "evidence", "fixture", "plan", "playbook",
+            "upstream",
+        ],
+    ),
 ];
 
 /// Every import of the engine that the table does not allow.
@@ -89,15 +98,7 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("crates/engine/src/", &["playbook/breaker", "playbook/model", "playbook/retry_budget", "playbook/waiting"]),
     (
         "crates/engine/src/",
-        &[
-            "sim/active_calls",
-            "sim/gate_account",
-            "sim/names",
-            "sim/record",
-            "sim/recorded_actions",
-            "sim/step_acts",
-            "sim/told",
-        ],
+        &["sim/active_calls", "sim/gate_account", "sim/record", "sim/recorded_actions", "sim/step_acts"],
     ),
     ("crates/formats/src/", &["fixture/lower/call", "fixture/lower/steps"]),
     ("crates/formats/src/", &["playbook/breaker", "playbook/fingerprint", "playbook/retry_budget", "playbook/waiting"]),

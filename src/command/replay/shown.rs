@@ -10,7 +10,7 @@ use playproof_analysis::recorded::Arguments;
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Finding, unnamed};
 use playproof_engine::ids::CallId;
-use playproof_engine::sim::{Plan, ScenarioCall, SimulationRecord};
+use playproof_engine::sim::{DrivenCall, Plan, SimulationRecord};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::Loaded;
 use playproof_report::block;
@@ -117,7 +117,7 @@ impl CallDrawing<'_> {
                 call: CallId(0),
                 tally: record.tallies.first().copied().unwrap_or_default(),
                 findings: recorded.iter().copied().chain(of_playbook(record)).collect(),
-                intent: ScenarioCall::recorded(&detail.call, facts, self.beyond).intent(CallId(0)),
+                intent: DrivenCall::recorded(&detail.call, facts, self.beyond).intent(CallId(0)),
             }
         };
         detail.records.iter().zip(self.plans).enumerate().map(run).collect()

@@ -9,7 +9,7 @@ use playproof_engine::event::{
 };
 use playproof_engine::ids::{AttemptNo, CallId, VerdictId};
 use playproof_engine::playbook::Playbook;
-use playproof_engine::sim::{Scenario, ScenarioCall, SimulationRecord};
+use playproof_engine::sim::{DrivenCall, Scenario, SimulationRecord};
 
 /// Every target that the run exercises, except rows of tool facts, which its events do not show.
 pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeSet<Target> {
@@ -46,7 +46,7 @@ fn circuits(playbook: &Playbook, record: &SimulationRecord, targets: &mut BTreeS
 /// Observes one call, event by event.
 struct CallObserver<'a, 'c> {
     playbook: &'a Playbook,
-    call: &'a ScenarioCall<'c>,
+    call: &'a DrivenCall<'c>,
     attempt: AttemptNo,
     /// The verdict whose compensation is being carried out.
     current: Option<VerdictId>,

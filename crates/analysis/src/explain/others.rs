@@ -7,7 +7,7 @@ use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, IntentDoubt, St
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{ArgsId, CallId, KeyId, RunId, ToolId, VerdictId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{FailureMeaning, Plan, Scenario, ScenarioCall, SimulationRecord};
+use playproof_engine::sim::{DrivenCall, FailureMeaning, Plan, Scenario, SimulationRecord};
 use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
 
 /// Another call that bears on the explained one.
@@ -283,7 +283,7 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
 
 /// Another call of the fixture; none if the simulation never reached it.
 fn simulated(
-    call: &ScenarioCall<'_>,
+    call: &DrivenCall<'_>,
     id: CallId,
     relation: Relation,
     later: bool,

@@ -9,7 +9,7 @@ use playproof_engine::event::{
 use playproof_engine::fixture::{Fixture, FixtureCall, FixtureStep};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{CallTally, Plan, Scenario, ScenarioCall, SimulationRecord, Simulator};
+use playproof_engine::sim::{CallTally, DrivenCall, Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
@@ -86,7 +86,7 @@ impl Subject {
                     }
                 };
                 settle_told(plan, &mut record, raw, facts);
-                let intent = ScenarioCall::recorded(raw, facts, beyond).intent(CallId(0));
+                let intent = DrivenCall::recorded(raw, facts, beyond).intent(CallId(0));
                 // Findings of the recording come from the whole input, but for the one that a graph makes.
                 let is_own =
                     |finding: &&Finding| finding.by == FindingBy::Playbook || finding.id == FindingId::OutOfOrder;

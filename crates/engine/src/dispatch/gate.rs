@@ -75,6 +75,11 @@ pub(super) struct PlaceInLine {
 }
 
 impl Gate {
+    /// Whether a run has a gate.
+    pub(super) fn knows(&self, run: RunId) -> bool {
+        self.runs.contains_key(&run)
+    }
+
     /// A gated call arrives; it gets a place in the line if another one has not ended.
     pub(super) fn arrive(&mut self, run: RunId, call: CallId) -> Option<PlaceInLine> {
         let gate = self.runs.entry(run).or_default();

@@ -195,6 +195,11 @@ impl Machine {
         self.calls.get(call)?.withholds
     }
 
+    /// Whether something is kept of a run that its next calls depend on.
+    pub fn needs_run(&self, run: RunId) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.budget.knows(run) || shared.gate.knows(run))
+    }
+
     /// Forgets what a run has used: it makes no more calls.
     pub fn forget_run(&mut self, run: RunId) {
         if let Some(shared) = &mut self.shared {

@@ -86,6 +86,11 @@ impl Budget {
         }
     }
 
+    /// Whether a run has used something.
+    pub(super) fn knows(&self, run: RunId) -> bool {
+        self.used.contains_key(&run)
+    }
+
     /// Forgets a run that makes no more calls.
     pub(super) fn forget(&mut self, run: RunId) {
         self.used.remove(&run);

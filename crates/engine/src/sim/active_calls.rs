@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::call::RecordedCall;
-use crate::dispatch::{PurseKey, StepOf};
+use crate::dispatch::StepOf;
+use crate::drive::{Calls, NamedCall, SharedIds};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Told};
-use crate::ids::{ArgsId, CallId, ErrorId, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
+use crate::evidence::{Against, told_by_events};
+use crate::ids::{CallId, ErrorId, StepId, TokenId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
 use crate::upstream::{MissingAnswerPolicy, Request, Upstream};
 
 use super::event_loop::{CallSource, StepSource};
-use super::plan::Plan;
 use super::record::{Errors, SimulationRecord};
 use super::recorded_actions::{Asked, Fed, RecordedActions, Turn};
-use super::scenario::ScenarioCall;
-use super::told;
+use crate::plan::DrivenCall;
+use crate::plan::Plan;
 
 /// The started calls of a session.
 #[derive(Debug, Default)]
@@ -63,14 +64,16 @@ pub(super) struct Mentioned {
     pub error: Option<Arc<ErrorFacts>>,
 }
 
-/// The numbers of a call in its session.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SharedIds {
-    pub run: RunId,
-    pub tool: ToolId,
-    pub server: ServerId,
-    pub key: Option<KeyId>,
-    pub args: ArgsId,
+impl Calls for SessionCalls {
+    #[expect(clippy::expect_used, reason = "a call is removed when no event for it is left")]
+    fn call(&self, id: CallId) -> DrivenCall<'_> {
+        let live = self.live[id.index()].as_ref().expect("an active call");
+        live.scenario(&self.beyond)
+    }
+
+    fn intern_error(&mut self, id: CallId, error: Arc<ErrorFacts>) -> ErrorId {
+        self.live_mut(id).errors.intern(error)
+    }
 }
 
 impl CallSource for SessionCalls {
@@ -79,16 +82,6 @@ impl CallSource for SessionCalls {
             self.live.resize_with(id.index() + 1, || None);
         }
         self.live[id.index()] = self.coming.pop_first().map(|(_, call)| call); // extended above
-    }
-
-    #[expect(clippy::expect_used, reason = "a call is removed when no event for it is left")]
-    fn call(&self, id: CallId) -> ScenarioCall<'_> {
-        let live = self.live[id.index()].as_ref().expect("an active call");
-        live.scenario(&self.beyond)
-    }
-
-    fn intern_error(&mut self, id: CallId, error: Arc<ErrorFacts>) -> ErrorId {
-        self.live_mut(id).errors.intern(error)
     }
 
     fn step(&mut self, plan: &Plan, now: Instant, action: CallId, step: StepId) -> StepSource {
@@ -198,11 +191,11 @@ impl SessionCalls {
 
 impl ActiveCall {
     /// The call for the machine.
-    pub(super) fn scenario<'a>(&'a self, beyond: &'a MissingAnswerPolicy) -> ScenarioCall<'a> {
-        let alone = ScenarioCall::recorded(&self.call, self.facts, beyond);
-        let alone = ScenarioCall { token: self.token, at: self.start, step: self.step, ..alone };
+    pub(super) fn scenario<'a>(&'a self, beyond: &'a MissingAnswerPolicy) -> DrivenCall<'a> {
+        let alone = DrivenCall::recorded(&self.call, self.facts, beyond);
+        let alone = DrivenCall { token: self.token, at: self.start, step: self.step, ..alone };
         match self.shared {
-            Some(SharedIds { run, tool, server, key, args }) => ScenarioCall { run, tool, server, key, args, ..alone },
+            Some(SharedIds { run, tool, server, key, args }) => DrivenCall { run, tool, server, key, args, ..alone },
             None => alone,
         }
     }
@@ -211,9 +204,9 @@ impl ActiveCall {
     pub(super) fn told(&self, plan: &Plan) -> Option<Told> {
         let outcome = self.record.outcome()?;
         let error = outcome.last_error.and_then(|error| self.errors.get(error));
-        let call = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
-        let against = told::Against::default;
-        told::of_events(plan, &call, CallId(0), outcome, error.as_deref(), against, &self.record.events)
+        let call = DrivenCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
+        let against = Against::default;
+        told_by_events(plan, &call, CallId(0), outcome, error.as_deref(), against, &self.record.events)
     }
 
     /// Converts a moment of the simulation to the time of the recording: the call may have started later than recorded.
@@ -223,24 +216,15 @@ impl ActiveCall {
 
     /// The same request, as if the call were simulated alone.
     pub(super) fn alone(&self, request: &Request) -> Request {
-        let alone = ScenarioCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
+        let alone = DrivenCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
         let intent = alone.booked_intent(CallId(0));
-        let ScenarioCall { tool, key, args, .. } = alone;
+        let DrivenCall { tool, key, args, .. } = alone;
         Request { call: CallId(0), at: self.recorded_time(request.at), tool, key, args, intent, ..*request }
     }
 
-    /// The retry budget of the verdict of an event, or of the call's last one.
-    pub(super) fn retry_budget(&self, plan: &Plan, what: Decision) -> Option<PurseKey> {
-        if plan.playbook.retry_budgets.is_empty() {
-            return None;
-        }
-        let before = self.record.events.iter().rev().map(|event| event.what);
-        let verdict = std::iter::once(what).chain(before).find_map(|what| match what {
-            Decision::FailureClassified { verdict, .. } => Some(verdict),
-            _ => None,
-        })?;
-        let id = plan.playbook.verdict(verdict).then.retry()?.retry_budget?;
-        Some((id, plan.playbook.retry_budget(id).scope(self.shared?.server)))
+    /// The call as events know it.
+    pub(super) fn named(&self) -> NamedCall<'_> {
+        NamedCall { name: &self.name, tool: self.call.tool(), shared: self.shared, before: &self.record.events }
     }
 
     /// The id of a call outside the record.

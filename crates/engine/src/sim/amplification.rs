@@ -8,9 +8,9 @@ use crate::event::{Decision, Finding, FindingBy, FindingId, Status};
 use crate::ids::{AttemptNo, CallId};
 use crate::time::{Duration, Instant};
 
-use super::plan::Plan;
 use super::record::SimulationRecord;
-use super::scenario::ScenarioCall;
+use crate::plan::DrivenCall;
+use crate::plan::Plan;
 
 /// An outage of fewer calls is too short to judge retries by.
 const FEWEST_CALLS: u32 = 20;
@@ -93,7 +93,7 @@ pub(super) fn of_call(plan: &Plan, record: &SimulationRecord, id: CallId, at: In
 /// Adds the findings of a fixture's calls.
 pub(super) fn of_fixture(
     plan: &Plan,
-    calls: &[ScenarioCall<'_>],
+    calls: &[DrivenCall<'_>],
     record: &SimulationRecord,
     findings: &mut Vec<Finding>,
 ) {

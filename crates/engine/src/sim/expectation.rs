@@ -10,9 +10,9 @@ use crate::ids::{ActionId, CallId, StepId};
 use crate::playbook::BudgetScope;
 use crate::time::Instant;
 
-use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::scenario::Scenario;
+use crate::plan::Plan;
 
 /// One expectation that a run does not meet.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,14 +14,14 @@ use crate::upstream::{AnswerSource, Ledger, NetEffects, NetList};
 
 use super::amplification;
 use super::meaning::FailureMeaning;
-use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::repeats;
-use super::scenario::ScenarioCall;
+use crate::plan::DrivenCall;
+use crate::plan::Plan;
 
 /// Fills the record's findings: worst first, then by call. Gives the calls of which those before speak against making them
 /// once more.
-pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut SimulationRecord) -> BTreeSet<CallId> {
+pub(super) fn derive(plan: &Plan, calls: &[DrivenCall<'_>], record: &mut SimulationRecord) -> BTreeSet<CallId> {
     let mut findings = std::mem::take(&mut record.findings);
     findings.clear();
     let unwise = add_all(plan, calls, record, &mut findings);
@@ -32,7 +32,7 @@ pub(super) fn derive(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut Simul
 
 fn add_all(
     plan: &Plan,
-    calls: &[ScenarioCall<'_>],
+    calls: &[DrivenCall<'_>],
     record: &SimulationRecord,
     findings: &mut Vec<Finding>,
 ) -> BTreeSet<CallId> {
@@ -59,7 +59,7 @@ fn add_all(
 }
 
 /// The findings of an action with steps: what else its steps show stands with their own calls.
-fn of_action(id: CallId, call: &ScenarioCall<'_>, record: &SimulationRecord) -> Option<Finding> {
+fn of_action(id: CallId, call: &DrivenCall<'_>, record: &SimulationRecord) -> Option<Finding> {
     let outcome = record.outcomes.get(id.index())?;
     let found = match outcome.kind {
         OutcomeKind::Undetermined(_) => FindingId::Undetermined,
@@ -82,7 +82,7 @@ struct NetLedger {
 }
 
 impl NetLedger {
-    fn of(ledger: &Ledger, calls: &[ScenarioCall<'_>]) -> NetLedger {
+    fn of(ledger: &Ledger, calls: &[DrivenCall<'_>]) -> NetLedger {
         let others = if calls.len() > 1 { ledger.entries() } else { &[] }; // none is made after the only call
         let applied = others.iter().filter(|entry| entry.kind == LedgerKind::Applied);
         let applied = applied.filter_map(|entry| {
@@ -123,7 +123,7 @@ fn is_calm(record: &SimulationRecord) -> bool {
 /// call that made one, also on top of existing ones, is the agent's (`recorded`), with the effects so far; effects of one
 /// call beyond its first are the dispatcher's (`playbook`), in any order and by any attempt. One call may have both.
 fn duplicate_effects(
-    calls: &[ScenarioCall<'_>],
+    calls: &[DrivenCall<'_>],
     record: &SimulationRecord,
     net: &NetLedger,
     findings: &mut Vec<Finding>,
@@ -196,7 +196,7 @@ struct CallTrajectory {
 }
 
 impl CallTrajectory {
-    fn of(plan: &Plan, id: CallId, call: &ScenarioCall<'_>, record: &SimulationRecord) -> CallTrajectory {
+    fn of(plan: &Plan, id: CallId, call: &DrivenCall<'_>, record: &SimulationRecord) -> CallTrajectory {
         let mut course = CallTrajectory {
             after_denial: 0,
             after_conflict: 0,
@@ -248,7 +248,7 @@ impl CallTrajectory {
 
 /// One call of the record under review.
 struct CallReview<'a> {
-    call: &'a ScenarioCall<'a>,
+    call: &'a DrivenCall<'a>,
     id: CallId,
     record: &'a SimulationRecord,
     net: &'a NetLedger,

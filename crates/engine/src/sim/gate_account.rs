@@ -4,9 +4,6 @@
 use crate::call::RecordedCall;
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind};
 
-use super::active_calls::ActiveCall;
-use super::names::SharedNames;
-use super::plan::Plan;
 use super::record::SimulationRecord;
 
 /// The most calls without success whose recovery is awaited in one run.
@@ -79,16 +76,6 @@ impl GateAccount {
             true => {}
         }
         GateStep { recorded, did, follows_setback, recovered }
-    }
-}
-
-/// Keeps what the gate did to a call that has ended.
-pub(super) fn note(plan: &Plan, live: &mut ActiveCall, names: &mut SharedNames) {
-    let ActiveCall { call, record, step, shared: Some(shared), .. } = live else { return };
-    let is_gated = step.is_none() && plan.judges(call.tool());
-    if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), names.runs.get_mut(shared.run.0)) {
-        record.compare_with_tape(call);
-        record.gate = Some(run.gate.take(call, record, &outcome));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::classify::{reads_as_denial, reads_as_processed};
 use crate::event::{AdmissionRefusal, EffectClaim, ErrorFacts};
 use crate::ids::VerdictId;
 
-use super::plan::Plan;
+use crate::plan::Plan;
 
 /// What a failure means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

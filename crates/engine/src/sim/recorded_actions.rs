@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::active_calls::ActiveCall;
 use super::pace::Pace;
-use super::plan::Plan;
 use super::record::SimulationRecord;
 use super::step_acts::{StepAct, StepCall, unknown_steps};
 use crate::event::StepsEnd;
 use crate::ids::{CallId, StepId};
+use crate::plan::Plan;
 use crate::time::Instant;
 
 /// The most actions that are kept; those that ended are forgotten beyond that.

@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::plan::Plan;
 use super::record::SimulationRecord;
-use super::scenario::{Scenario, ScenarioCall, steps_of};
+use super::scenario::{Scenario, steps_of};
 use super::simulator::Simulator;
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep, Reply};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Provenance, RequestKind, StatusFrom};
 use crate::fixture::{Fixture, FixtureCall};
 use crate::ids::{AttemptNo, CallId, StepId};
+use crate::plan::DrivenCall;
+use crate::plan::Plan;
 use crate::time::Instant;
 use crate::upstream::{Answer, Request, UpstreamReply};
 
@@ -39,7 +40,7 @@ impl Recording {
         runs.sort_unstable();
         runs.dedup();
         let dispatcher = (runs.len() > 1).then_some(DISPATCHER);
-        let action_of = |call: &ScenarioCall<'_>| scenario.calls.get(call.step?.action?.index());
+        let action_of = |call: &DrivenCall<'_>| scenario.calls.get(call.step?.action?.index());
         let all = scenario.calls.iter().map(|call| {
             let action = action_of(call);
             let written = by_name.get(action.unwrap_or(call).name).copied();
@@ -96,7 +97,7 @@ impl Recording {
 /// Lines between two events: for actions, the call, its answer and its cancellation. A fixture has fewer actions than half.
 const LINES: u64 = 1 << 20;
 
-fn recorded_call(call: &ScenarioCall<'_>, written: Option<&FixtureCall>, dispatcher: Option<&str>) -> RecordedCall {
+fn recorded_call(call: &DrivenCall<'_>, written: Option<&FixtureCall>, dispatcher: Option<&str>) -> RecordedCall {
     let texts = CallTexts {
         run: written.and_then(|written| written.run.as_deref()),
         id: Some(call.name),
@@ -117,8 +118,8 @@ fn recorded_call(call: &ScenarioCall<'_>, written: Option<&FixtureCall>, dispatc
 fn recorded_step(
     plan: &Plan,
     recorded: RecordedCall,
-    call: &ScenarioCall<'_>,
-    action: &ScenarioCall<'_>,
+    call: &DrivenCall<'_>,
+    action: &DrivenCall<'_>,
     written: Option<&FixtureCall>,
 ) -> RecordedCall {
     let place = call.step.map_or(0, |of| of.step.index());
@@ -163,7 +164,7 @@ fn note(call: &mut RecordedCall, event: &DecisionEvent, line: u64) {
 /// What is recorded of the answer to a request: the answer, or a timeout and what came after it.
 fn recorded_answers(
     plan: &Plan,
-    of: &ScenarioCall<'_>,
+    of: &DrivenCall<'_>,
     call: &RecordedCall,
     request: &Request,
     answer: Option<Answer>,

@@ -13,9 +13,9 @@ use crate::playbook::{Access, ToolFacts};
 use crate::time::Instant;
 
 use super::meaning::FailureMeaning;
-use super::plan::Plan;
 use super::record::SimulationRecord;
-use super::scenario::ScenarioCall;
+use crate::plan::DrivenCall;
+use crate::plan::Plan;
 
 /// The most keys, and the most ends of calls, of one request that are remembered.
 const MAX_ROWS: usize = 16;
@@ -363,7 +363,7 @@ impl Repeats {
 /// once more.
 pub(super) fn of_fixture(
     plan: &Plan,
-    calls: &[ScenarioCall<'_>],
+    calls: &[DrivenCall<'_>],
     record: &SimulationRecord,
     effects: impl Fn(CallId) -> u32,
     findings: &mut Vec<Finding>,
@@ -409,11 +409,11 @@ pub(super) fn of_fixture(
 }
 
 /// How the calls of a fixture went; their effects are known elsewhere.
-fn seen_in(plan: &Plan, calls: &[ScenarioCall<'_>], record: &SimulationRecord) -> Vec<RepeatedCall> {
+fn seen_in(plan: &Plan, calls: &[DrivenCall<'_>], record: &SimulationRecord) -> Vec<RepeatedCall> {
     let keyed = |id: CallId| calls.get(id.index()).is_some_and(|call| call.key.is_some());
     let mark = |key: KeyId| u64::from(key.0) + 1;
     let unseen =
-        |call: &ScenarioCall<'_>| RepeatedCall { key: call.honoured_key().map_or(0, mark), ..RepeatedCall::default() };
+        |call: &DrivenCall<'_>| RepeatedCall { key: call.honoured_key().map_or(0, mark), ..RepeatedCall::default() };
     let mut seen: Vec<RepeatedCall> = calls.iter().map(unseen).collect();
     let mut last_error = vec![None; calls.len()];
     let mut last_attempt: BTreeMap<CallId, AttemptNo> = BTreeMap::new();

@@ -5,24 +5,25 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::classify::Memo;
+use crate::drive::{Mention, Names, SharedBy, SharedIds};
 use crate::event::{AdmissionRefusal, Decision, DecisionEvent, Finding, FindingBy, FindingId, Outcome, OutcomeKind};
-use crate::ids::{ArgsId, CallId, Interner, RunId, ServerId, TokenId, ToolId};
+use crate::ids::{CallId, Interner, RunId, ServerId, TokenId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
-use super::active_calls::{ActiveCall, SessionCalls, SharedIds};
+use super::active_calls::{ActiveCall, Mentioned, SessionCalls};
 use super::amplification::{self, Outage};
 use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
-use super::gate_account::{self, GateAct, GateStep};
-use super::names::SharedNames;
+use super::gate_account::{GateAct, GateStep};
 use super::pace::{Pace, RecordedMoment, StartedCalls};
-use super::plan::Plan;
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::recorded_actions::RecordedActions;
-use super::scenario::ScenarioCall;
-use super::session_call::SessionCall;
+use super::run_state::RunState;
+use super::session_call::{SessionCall, SharedHashes};
 use super::{step_acts, told};
+use crate::plan::DrivenCall;
+use crate::plan::Plan;
 
 /// The calls of one dispatcher under one playbook.
 #[derive(Debug, Default)]
@@ -38,7 +39,7 @@ pub struct Session {
     /// No call starts before this moment any more.
     watermark: Instant,
     tokens: Interner,
-    pub(super) names: SharedNames,
+    pub(super) names: Names<RunState>,
     pace: Pace,
     /// The calls of all runs, for the recorded pace.
     started: StartedCalls,
@@ -96,24 +97,17 @@ impl Session {
         let mut name = String::new();
         let mut in_run = 0;
         let shared = shared.map(|hashes| {
-            name = hashes.name;
             in_run = hashes.run;
-            let (run, tool) = (self.names.run(hashes.run), ToolId(self.names.tool(hashes.tool)));
-            let server = ServerId(self.names.servers.intern(&hashes.server));
-            let key = hashes.key.map(|key| self.names.key(key, hashes.args));
-            let args = match (hashes.compares_args, key) {
-                (true, _) => self.names.args(hashes.args),
-                (false, Some((_, args))) => args,
-                (false, None) => ArgsId(0),
-            };
-            SharedIds { run, tool, server, key: key.map(|(key, _)| key), args }
+            let SharedHashes { run, tool, server, key, args, compares_args, name: own } = hashes;
+            name = own;
+            self.names.take(SharedBy { run, tool, server: &server, key, args, compares_args })
         });
         let mut record = Box::<SimulationRecord>::default();
         record.tallies = vec![CallTally::default()];
         self.open += 1;
         let run = shared.map(|shared| shared.run);
         if let Some((id, run)) = run.and_then(|id| Some((id, self.names.runs.get_mut(id.0)?))) {
-            run.last = number;
+            run.kept.last = number;
             self.fed.push_back((number, id));
         }
         self.untimed |= call.at.is_none();
@@ -214,7 +208,7 @@ impl Session {
         let SessionCalls { live, beyond, .. } = &mut self.cast;
         let live = live.get_mut(request.call.index())?.as_mut()?;
         let request = live.alone(request);
-        let source = ScenarioCall::recorded(&live.call, live.facts, beyond).under(plan).source;
+        let source = DrivenCall::recorded(&live.call, live.facts, beyond).under(plan).source;
         live.upstream.handle_request(&request, source)
     }
 
@@ -228,7 +222,7 @@ impl Session {
             let answer = self.recorded_answer(plan, &request);
             let live = self.cast.live_mut(request.call);
             let at = live.recorded_time(request.at);
-            let call = ScenarioCall::recorded(&live.call, live.facts, &MissingAnswerPolicy::Unanswered);
+            let call = DrivenCall::recorded(&live.call, live.facts, &MissingAnswerPolicy::Unanswered);
             let (is_out, late) = (call.is_cancelled_after(at), call.late_answer(request.asked));
             if answer.is_some() || !is_out {
                 self.answer(&request, answer);
@@ -296,7 +290,7 @@ impl Session {
     pub(super) fn started_calls(&mut self, run: Option<RunId>) -> Option<&mut StartedCalls> {
         match (run?, self.pace) {
             (_, Pace::Recorded) => Some(&mut self.started),
-            (run, Pace::Causal) => self.names.runs.get_mut(run.0).map(|run| &mut run.pace),
+            (run, Pace::Causal) => self.names.runs.get_mut(run.0).map(|run| &mut run.kept.pace),
         }
     }
 
@@ -315,8 +309,7 @@ impl Session {
         }
         let is_ordered = plan.playbook.graph.is_some();
         for event in events.drain(..) {
-            self.note_names(plan, &event);
-            let mut mentioned = self.mentioned(plan, &event);
+            let mut mentioned = self.note_names(plan, &event);
             self.note_told(plan, &event);
             let event = self.with_server(event);
             let event =
@@ -328,7 +321,7 @@ impl Session {
                 ended.push(event.call);
                 over.push((event.call, event.at));
                 if is_ordered {
-                    gate_account::note(plan, self.cast.live_mut(event.call), &mut self.names);
+                    self.note_gate(plan, event.call);
                 }
             }
         }
@@ -343,6 +336,17 @@ impl Session {
         }
         self.close_complete(plan);
         (self.event_loop.quiet, self.over) = (ended, over); // as above
+    }
+
+    /// Keeps what the gate did to a call that has ended.
+    fn note_gate(&mut self, plan: &Plan, call: CallId) {
+        let Session { cast, names, .. } = self;
+        let ActiveCall { call, record, step, shared: Some(shared), .. } = cast.live_mut(call) else { return };
+        let is_gated = step.is_none() && plan.judges(call.tool());
+        if let (true, Some(outcome), Some(run)) = (is_gated, record.outcome(), names.runs.get_mut(shared.run.0)) {
+            record.compare_with_tape(call);
+            record.gate = Some(run.kept.gate.take(call, record, &outcome));
+        }
     }
 
     /// Notes what a call that ends now shows of its server.
@@ -361,7 +365,7 @@ impl Session {
         match self.pace {
             Pace::Causal => {
                 if let Some(run) = self.names.runs.get_mut(run.0) {
-                    run.pace.note_end(number, at);
+                    run.kept.pace.note_end(number, at);
                 }
                 self.release(Some(run));
             }
@@ -370,6 +374,21 @@ impl Session {
                 let tied = recorded.and_then(|(at, _)| self.tied.remove(&at)).unwrap_or_default();
                 tied.into_iter().for_each(|run| self.release(run));
             }
+        }
+    }
+
+    /// Keeps the names that later events mention, and gives the other call that this one mentions.
+    fn note_names(&mut self, plan: &Plan, event: &DecisionEvent) -> Option<Mentioned> {
+        let Session { names, cast, event_loop, .. } = self;
+        let own = cast.live.get(event.call.index())?.as_ref()?.named();
+        names.note(plan, &event_loop.machine, event, own);
+        match names.mentioned(plan, event, own)? {
+            Mention::Open(call, error) => {
+                let live = cast.live.get(call.index())?.as_ref()?;
+                let error = error.and_then(|error| live.errors.get(error));
+                Some(Mentioned { name: live.name.clone(), error })
+            }
+            Mention::Left(name) => Some(Mentioned { name: name.to_owned(), error: None }),
         }
     }
 
@@ -401,49 +420,6 @@ impl Session {
         DecisionEvent { what: change.event(server), ..event }
     }
 
-    pub(super) fn shared_of(&self, call: CallId) -> Option<SharedIds> {
-        self.cast.live.get(call.index())?.as_ref()?.shared
-    }
-
-    /// Keeps the names that later events mention.
-    fn note_names(&mut self, plan: &Plan, event: &DecisionEvent) {
-        let Some(Some(live)) = self.cast.live.get(event.call.index()) else { return };
-        if let Decision::FailureClassified { .. } | Decision::RetryScheduled { .. } = event.what
-            && let Some(budget) = live.retry_budget(plan, event.what)
-            && self.event_loop.machine.has_spent(budget, event.call, event.at)
-        {
-            self.names.spenders.insert(budget, live.name.clone());
-        }
-        if let (Decision::Outcome(_), Some(shared)) = (event.what, live.shared)
-            && let Some(action) = self.event_loop.machine.withheld_by(event.call)
-            && let Some(run) = self.names.runs.get_mut(shared.run.0)
-        {
-            run.at_work.insert((action, event.call), live.name.clone());
-        }
-        match (event.what, live.shared) {
-            (Decision::CircuitOpened { server, .. }, _) => {
-                self.names.opened_by.insert(server, live.name.clone());
-            }
-            (
-                Decision::Queued { .. } | Decision::AttemptStarted { .. } | Decision::RetryScheduled { .. },
-                Some(shared),
-            ) => {
-                if let Some(run) = self.names.runs.get_mut(shared.run.0) {
-                    let taker = run.takers.entry(event.call).or_default();
-                    taker.clone_from(&live.name);
-                }
-            }
-            (Decision::Outcome(outcome), Some(SharedIds { key: Some(key), .. }))
-                if outcome.kind.is_success() && self.event_loop.machine.keeps_success_of(key, event.call) =>
-            {
-                if let Some(requests) = self.names.keys.get_mut(key.0) {
-                    requests.leader.clone_from(&live.name);
-                }
-            }
-            _ => {}
-        }
-    }
-
     pub(super) fn close(&mut self, plan: &Plan, call: CallId) {
         if self.event_loop.machine.take_outcome(call).is_none() {
             return;
@@ -469,7 +445,7 @@ impl Session {
         record.errors = errors.take();
         upstream.swap_ledger(&mut record.ledger);
         record.close();
-        let alone = [ScenarioCall { step, ..ScenarioCall::recorded(&call, facts, &self.cast.beyond) }];
+        let alone = [DrivenCall { step, ..DrivenCall::recorded(&call, facts, &self.cast.beyond) }];
         let mut unwise = BTreeSet::new();
         if alone[0].has_steps(plan) {
             unwise.extend(self.cast.actions.is_repeat_unwise(number).then_some(CallId(0)));

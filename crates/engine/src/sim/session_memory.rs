@@ -1,10 +1,8 @@
 //! What a session forgets: runs that are over, and keys that no later call needs.
 
-use std::collections::BTreeSet;
-
-use super::active_calls::{ActiveCall, SharedIds};
+use super::active_calls::ActiveCall;
 use super::session::Session;
-use crate::ids::{KeyId, RunId};
+use crate::ids::RunId;
 
 /// A run of which no call is among so many is over: what it has used is forgotten.
 pub const PATIENCE: u64 = 10_000;
@@ -19,7 +17,7 @@ impl Session {
 
     /// Forgets a run if it is over, and no call of it goes on.
     fn forget_run(&mut self, run: RunId, newest: u64) {
-        let is_over = self.names.runs.get(run.0).is_some_and(|run| run.last + PATIENCE < newest);
+        let is_over = self.names.runs.get(run.0).is_some_and(|run| run.kept.last + PATIENCE < newest);
         if is_over && self.names.runs.forget(run.0) {
             self.event_loop.machine.forget_run(run);
         }
@@ -27,18 +25,8 @@ impl Session {
 
     /// Gives back the numbers of a call that has ended, but for what later calls need of it.
     pub(super) fn forget(&mut self, live: &ActiveCall) {
-        let Some(SharedIds { run, key, .. }) = live.shared else { return };
-        self.names.runs.release(run.0);
-        self.forget_run(run, self.fed.back().map_or(0, |(newest, _)| *newest));
-        let Session { names, event_loop, .. } = self;
-        if let Some(key) = key {
-            names.keys.release(key.0);
-            let machine = &event_loop.machine;
-            let mut bound: Option<BTreeSet<KeyId>> = None; // few sweeps ask
-            names.keys.sweep(|key, _| {
-                let key = KeyId(key);
-                machine.knows_key(key) || bound.get_or_insert_with(|| machine.bound_keys()).contains(&key)
-            });
-        }
+        let Some(shared) = live.shared else { return };
+        self.names.release(&self.event_loop.machine, shared);
+        self.forget_run(shared.run, self.fed.back().map_or(0, |(newest, _)| *newest));
     }
 }

@@ -1,11 +1,11 @@
 //! The steps of the actions of a session: which fed calls they are, and when an action waits for one in vain.
 
 use super::active_calls::ActiveCall;
-use super::plan::Plan;
 use super::record::OddStep;
 use super::session::Session;
 use super::session_call::StepTie;
 use crate::ids::CallId;
+use crate::plan::Plan;
 
 impl Session {
     /// Keeps an action whose steps may follow, and takes a step of one; gives back any other call.

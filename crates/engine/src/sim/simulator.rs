@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::call::RecordedCall;
 use crate::classify::Memo;
+use crate::drive::Calls;
 use crate::event::{ErrorFacts, TokensLeft};
 use crate::ids::{CallId, ErrorId, StepId};
 use crate::playbook::ToolFacts;
@@ -13,10 +14,11 @@ use crate::upstream::{Answer, KeyDialect, Ledger, MissingAnswerPolicy, Request, 
 
 use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop, StepSource};
 use super::findings;
-use super::plan::Plan;
 use super::record::{BudgetLeft, CallTally, Errors, SimulationRecord};
-use super::scenario::{Scenario, ScenarioCall, steps_of};
+use super::scenario::{Scenario, steps_of};
 use super::{step_acts, told};
+use crate::plan::DrivenCall;
+use crate::plan::Plan;
 
 /// Simulates scenarios one after the other, and keeps its allocations between them.
 #[derive(Debug, Default)]
@@ -31,7 +33,7 @@ pub struct Simulator {
 
 /// The calls of a scenario, which start in their order, and their errors.
 struct ScenarioCalls<'a, 'c> {
-    calls: &'a [ScenarioCall<'c>],
+    calls: &'a [DrivenCall<'c>],
     errors: &'a mut Errors,
     /// The steps that had their turn.
     begun: &'a mut BTreeSet<CallId>,
@@ -44,17 +46,19 @@ impl ScenarioCalls<'_, '_> {
     }
 }
 
-impl CallSource for ScenarioCalls<'_, '_> {
-    fn start(&mut self, _: CallId) {} // no call is removed, so ids are places
-
+impl Calls for ScenarioCalls<'_, '_> {
     #[inline]
-    fn call(&self, id: CallId) -> ScenarioCall<'_> {
+    fn call(&self, id: CallId) -> DrivenCall<'_> {
         self.calls[id.index()] // every id is a place in `calls`
     }
 
     fn intern_error(&mut self, _: CallId, error: Arc<ErrorFacts>) -> ErrorId {
         self.errors.intern(error)
     }
+}
+
+impl CallSource for ScenarioCalls<'_, '_> {
+    fn start(&mut self, _: CallId) {} // no call is removed, so ids are places
 
     fn step(&mut self, _: &Plan, now: Instant, action: CallId, step: StepId) -> StepSource {
         let found = self.steps(action).find(|(of, _)| *of == step);
@@ -95,7 +99,7 @@ impl Simulator {
         beyond: &MissingAnswerPolicy,
         token_spent: bool,
     ) -> &SimulationRecord {
-        let calls = [ScenarioCall::recorded(call, facts, beyond).under(plan)];
+        let calls = [DrivenCall::recorded(call, facts, beyond).under(plan)];
         self.clear(&calls, KeyDialect::None);
         self.event_loop.add_start(calls[0].at, Some(CallId(0)));
         if let Some(at) = call.cancelled_at() {
@@ -191,7 +195,7 @@ impl Simulator {
     }
 
     /// Simulates calls from a cleared state.
-    fn run(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>], mut observe: impl FnMut(&Request, &Option<Answer>)) {
+    fn run(&mut self, plan: &Plan, calls: &[DrivenCall<'_>], mut observe: impl FnMut(&Request, &Option<Answer>)) {
         while let Some(request) = self.next_of(plan, calls) {
             let call = &calls[request.call.index()]; // as in `ScenarioCalls::call`
             let answer = self.upstream.handle_request(&request, call.source);
@@ -207,7 +211,7 @@ impl Simulator {
         self.close(plan, calls);
     }
 
-    fn next_of(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) -> Option<Request> {
+    fn next_of(&mut self, plan: &Plan, calls: &[DrivenCall<'_>]) -> Option<Request> {
         let mut cast = ScenarioCalls { calls, errors: &mut self.errors, begun: &mut self.begun };
         let step = self.event_loop.next(plan, &mut self.memo, &mut cast, None, LoopStop::AtNone);
         let LoopStep::Asks(request) = step else { return None };
@@ -215,7 +219,7 @@ impl Simulator {
         Some(request)
     }
 
-    fn clear(&mut self, calls: &[ScenarioCall<'_>], keys: KeyDialect) {
+    fn clear(&mut self, calls: &[DrivenCall<'_>], keys: KeyDialect) {
         self.event_loop.clear();
         self.upstream.clear(keys);
         self.begun.clear();
@@ -241,7 +245,7 @@ impl Simulator {
         }
     }
 
-    fn close(&mut self, plan: &Plan, calls: &[ScenarioCall<'_>]) {
+    fn close(&mut self, plan: &Plan, calls: &[DrivenCall<'_>]) {
         let Simulator { event_loop, record, errors, .. } = self;
         std::mem::swap(&mut event_loop.buffer.events, &mut record.events);
         record.errors = errors.take();

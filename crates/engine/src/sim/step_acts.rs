@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::active_calls::ActiveCall;
-use super::plan::Plan;
 use super::record::SimulationRecord;
-use super::scenario::{ScenarioCall, steps_of};
+use super::scenario::steps_of;
 use crate::call::{AnswerTo, RecordedCall, Reply};
 use crate::classify::Classification;
 use crate::event::{Decision, EffectClaim, StepsEnd};
 use crate::ids::{AttemptNo, CallId};
+use crate::plan::DrivenCall;
+use crate::plan::Plan;
 use crate::playbook::{Access, ToolFacts};
 
 /// A step that has acted, or may have.
@@ -138,12 +139,12 @@ pub(super) fn add(plan: &Plan, acts: Vec<StepAct>, record: &mut SimulationRecord
 }
 
 /// The steps of identical actions before, of all actions of a scenario.
-pub(super) fn of_scenario(plan: &Plan, calls: &[ScenarioCall<'_>], record: &mut SimulationRecord) {
+pub(super) fn of_scenario(plan: &Plan, calls: &[DrivenCall<'_>], record: &mut SimulationRecord) {
     record.step_acts.clear();
     if !plan.has_steps {
         return;
     }
-    let mut acted: BTreeMap<_, (&ScenarioCall<'_>, &ScenarioCall<'_>, EffectClaim)> = BTreeMap::new();
+    let mut acted: BTreeMap<_, (&DrivenCall<'_>, &DrivenCall<'_>, EffectClaim)> = BTreeMap::new();
     for (n, call) in calls.iter().enumerate().filter(|(_, call)| call.has_steps(plan)) {
         let id = CallId::at(n);
         let request = (call.run, call.tool, call.args);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::{
-    FinishedCall, Pace, Plan, Scenario, ScenarioCall, Session, SessionCall, SharedHashes, SimulationRecord, Simulator,
+    DrivenCall, FinishedCall, Pace, Plan, Scenario, Session, SessionCall, SharedHashes, SimulationRecord, Simulator,
 };
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, RecordedDispatch, Reply};
 use crate::classify::Memo;
@@ -215,7 +215,7 @@ proptest! {
 /// A scenario of simultaneous calls that fail, wait, refresh, reverse and succeed.
 fn crowd(scripts: &[Script]) -> Scenario<'_> {
     let number = |n: usize| u32::try_from(n).unwrap();
-    let calls = scripts.iter().enumerate().map(|(n, script)| ScenarioCall {
+    let calls = scripts.iter().enumerate().map(|(n, script)| DrivenCall {
         name: "",
         group: None,
         tool_name: "pay",

@@ -33,7 +33,7 @@ pub struct Plan {
     pub draws: bool,
     /// The seed of draws that neither a fixture nor a trace gives.
     pub seed: Option<u64>,
-    pub(super) tools: Tools,
+    pub(crate) tools: Tools,
     /// Whether some action has steps.
     pub has_steps: bool,
     /// The actions by their tools.
@@ -212,7 +212,7 @@ impl Plan {
     }
 
     /// The same, with the facts of tools from `tools`.
-    pub(super) fn facts_among(&self, tools: &Tools, tool: &str) -> ToolFacts {
+    pub(crate) fn facts_among(&self, tools: &Tools, tool: &str) -> ToolFacts {
         let steps = self.steps_of(tool).iter().map(|step| step.facts(tools.facts(&step.tool)));
         steps.reduce(both).unwrap_or_else(|| tools.facts(tool))
     }
@@ -236,7 +236,7 @@ impl Plan {
     }
 
     /// The number of these steps.
-    pub(super) fn steps(&self, tool: &str) -> u16 {
+    pub(crate) fn steps(&self, tool: &str) -> u16 {
         u16::try_from(self.steps_of(tool).len()).unwrap_or(u16::MAX)
     }
 

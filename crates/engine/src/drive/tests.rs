@@ -1,0 +1,72 @@
+//! What a driver of any kind may rely on: wrong inputs are errors that change nothing, and memory follows the open calls.
+
+use super::{Dispatcher, InputFault, NewCall, Want};
+use crate::call::Reply;
+use crate::event::RequestKind;
+use crate::ids::{AttemptNo, CallId};
+use crate::plan::Plan;
+use crate::playbook::Tools;
+use crate::playbook::sample::playbook;
+use crate::time::Instant;
+
+const FIRST: RequestKind = RequestKind::Attempt(AttemptNo::FIRST);
+
+fn dispatcher() -> Dispatcher {
+    Dispatcher::new(Plan::new(playbook(), &Tools::default()))
+}
+
+fn call(name: &str) -> NewCall {
+    NewCall { name: name.to_owned(), run: "r".to_owned(), tool: "pay".to_owned(), ..NewCall::default() }
+}
+
+const fn ms(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+#[test]
+fn an_input_that_nothing_asked_for_is_an_error_and_changes_nothing() {
+    let mut dispatcher = dispatcher();
+    let id = dispatcher.call(ms(0), call("a")).unwrap();
+    assert!(matches!(dispatcher.take_wants()[..], [Want::Send { asked: FIRST, .. }]));
+    let second = RequestKind::Attempt(AttemptNo::new(2));
+    assert_eq!(dispatcher.call(ms(1), call("a")), Err(InputFault::NameTaken));
+    assert_eq!(dispatcher.answer(ms(1), id, second, &Reply::Ok), Err(InputFault::NotAsked));
+    assert_eq!(dispatcher.wake(ms(1), id), Err(InputFault::TooEarly));
+    assert_eq!(dispatcher.late(ms(1), id, AttemptNo::FIRST, &Reply::Ok), Err(InputFault::NotSent), "it is still out");
+    assert_eq!(dispatcher.cancel(ms(1), CallId(7)), Err(InputFault::UnknownCall));
+    assert_eq!(dispatcher.forget(id), Err(InputFault::NotEnded));
+    assert_eq!((dispatcher.take_wants(), dispatcher.events(id).len()), (Vec::new(), 1));
+    dispatcher.answer(ms(5), id, FIRST, &Reply::Ok).unwrap();
+    assert_eq!(dispatcher.take_wants(), [Want::End { call: id }]);
+    assert!(dispatcher.outcome(id).is_some_and(|outcome| outcome.kind.is_success()));
+    assert_eq!(dispatcher.answer(ms(6), id, FIRST, &Reply::Ok), Err(InputFault::NotAsked), "it was answered");
+    assert_eq!((dispatcher.forget(id), dispatcher.find("a")), (Ok(()), None));
+}
+
+#[test]
+fn a_wake_counts_from_the_moment_that_was_asked_for() {
+    let mut dispatcher = dispatcher();
+    let id = dispatcher.call(ms(0), call("a")).unwrap();
+    dispatcher.time_out(ms(50), id, FIRST).unwrap();
+    let wants = dispatcher.take_wants();
+    let [_, Want::Wait { until, .. }] = wants[..] else { return assert!(matches!(wants[..], [_, Want::End { .. }])) };
+    assert_eq!(dispatcher.wake(ms(51), id), Err(InputFault::TooEarly));
+    dispatcher.wake(until, id).unwrap();
+}
+
+#[test]
+fn memory_follows_the_calls_that_are_not_forgotten() {
+    let mut dispatcher = dispatcher();
+    for n in 0..5_000_u64 {
+        let name = format!("c{n}");
+        let new = NewCall { run: name.clone(), args: name.clone(), key: Some(name.clone()), ..call(&name) };
+        let id = dispatcher.call(ms(n), new).unwrap();
+        assert_eq!(id, CallId(0), "its slot is free again");
+        dispatcher.answer(ms(n), id, FIRST, &Reply::Failed(None)).unwrap();
+        dispatcher.cancel(ms(n), id).unwrap();
+        dispatcher.forget(id).unwrap();
+        dispatcher.take_wants();
+        dispatcher.take_events();
+    }
+    assert!(dispatcher.names_kept() < 3_000, "{} names", dispatcher.names_kept());
+}

@@ -1,0 +1,8 @@
+//! A playbook prepared for driving, and a call as its driver knows it. Drives nothing.
+
+mod call;
+mod draws;
+mod prepared;
+
+pub use call::DrivenCall;
+pub use prepared::{GateJudgement, Plan, Reserved};
