@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::playbook::tools;
+use playproof_formats::schema::inlined;
 use playproof_formats::{fixture, playbook};
 
 /// Which reader a document is for.
@@ -24,7 +25,7 @@ impl File {
             File::Tools => include_str!("../schemas/tools.json"),
             File::Fixture => include_str!("../schemas/fixture.json"),
         };
-        serde_json::from_str(text).expect("a schema")
+        serde_json::from_str(&inlined(text)).expect("a schema")
     }
 
     fn read(self, text: &str) -> Result<(), Box<Report>> {

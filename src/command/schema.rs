@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::project;
 use playproof_analysis::{feedback, proposal};
+use playproof_formats::schema::inlined;
 use playproof_formats::{fixture, history, playbook};
 use playproof_trace::{mapping, wire};
 
@@ -48,14 +49,14 @@ pub struct Args {
 
 /// Prints.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
-    output.page(text(args.kind))?;
+    output.page(&inlined(text(args.kind)))?;
     Ok(Exit::Clean)
 }
 
 /// The names of the formats and their JSON Schemas.
-pub fn all() -> impl Iterator<Item = (String, &'static str)> {
+pub fn all() -> impl Iterator<Item = (String, String)> {
     let name = |kind: &Kind| Some(kind.to_possible_value()?.get_name().to_owned());
-    Kind::value_variants().iter().filter_map(move |kind| Some((name(kind)?, text(*kind))))
+    Kind::value_variants().iter().filter_map(move |kind| Some((name(kind)?, inlined(text(*kind)))))
 }
 
 fn text(kind: Kind) -> &'static str {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::Topic;
 
 /// What each file format says of the key `typed`: a topic for each description. `schemas` are their names and JSON Schemas.
-pub fn keys_of_files<'a>(typed: &str, schemas: impl Iterator<Item = (String, &'a str)>) -> Vec<Topic> {
-    schemas.flat_map(|(format, schema)| in_schema(&format, schema, typed)).collect()
+pub fn keys_of_files(typed: &str, schemas: impl Iterator<Item = (String, String)>) -> Vec<Topic> {
+    schemas.flat_map(|(format, schema)| in_schema(&format, &schema, typed)).collect()
 }
 
 /// The descriptions of a key in one schema, each once.
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_key_is_told_once_for_each_description_of_each_file() {
         let told = |key: &str| -> Vec<String> {
-            let schemas = ["trace", "mapping"].map(|name| (name.to_owned(), SCHEMA));
+            let schemas = ["trace", "mapping"].map(|name| (name.to_owned(), SCHEMA.to_owned()));
             keys_of_files(key, schemas.into_iter())
                 .into_iter()
                 .map(|topic| format!("{} {}", topic.title, topic.text))

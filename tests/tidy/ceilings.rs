@@ -9,7 +9,7 @@ use crate::tidy::tree::{Tree, Violation};
 const CEILINGS: [(&str, usize); 6] = [
     ("crates/analysis/src", 21_800),
     ("crates/engine/src", 18_900),
-    ("crates/formats/src", 11_700),
+    ("crates/formats/src", 10_950),
     ("crates/report/src", 13_600),
     ("crates/trace/src", 23_900),
     ("src", 16_600),

@@ -100,7 +100,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
         "crates/engine/src/",
         &["sim/active_calls", "sim/gate_account", "sim/record", "sim/recorded_actions", "sim/step_acts"],
     ),
-    ("crates/formats/src/", &["fixture/lower/call", "fixture/lower/steps"]),
     ("crates/formats/src/", &["playbook/breaker", "playbook/fingerprint", "playbook/retry_budget", "playbook/waiting"]),
     ("crates/formats/src/", &["playbook/lower/compensation", "playbook/lower/retry_budgets", "playbook/lower/waiting"]),
     ("crates/report/src/", &["explain/advice", "explain/resend", "explain/steps"]),

@@ -8,8 +8,7 @@ pub mod golden;
 pub mod history;
 pub mod plain;
 pub mod playbook;
-#[cfg(test)]
-mod schema_check;
+pub mod schema;
 pub mod shell;
 pub mod text;
 pub mod yaml;

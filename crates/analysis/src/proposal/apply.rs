@@ -11,7 +11,7 @@ use playproof_formats::playbook;
 use playproof_formats::playbook::{Loaded, PlaybookRow, rows};
 
 /// A playbook with the change in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Applied {
     /// The playbook with its text.
     pub loaded: Loaded,

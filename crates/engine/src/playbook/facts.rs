@@ -7,26 +7,18 @@ use super::request::ArgumentSchema;
 use crate::event::{Finding, FindingId, FindingSeverity};
 use crate::glob::Glob;
 use crate::time::Duration;
+use crate::words;
 
 /// The timeout of an attempt if neither the call nor the tool sets one.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_millis(30_000);
 
-/// Whether a tool changes the upstream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Access {
-    /// It changes nothing.
-    Read,
-    /// It may change something.
-    Write,
-}
-
-impl Access {
-    /// The word in files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Access::Read => "read",
-            Access::Write => "write",
-        }
+words! {
+    /// Whether a tool changes the upstream.
+    pub enum Access {
+        /// It changes nothing.
+        Read = "read",
+        /// It may change something.
+        Write = "write",
     }
 }
 

@@ -5,7 +5,5 @@ mod fits;
 mod read;
 mod schema;
 
-#[cfg(test)]
-pub(crate) use read::KEYS;
 pub(crate) use read::{inputs, schema};
 pub(crate) use schema::Schema;

@@ -59,6 +59,11 @@ impl JsonType {
         ("object", JsonType::Object),
     ];
 
+    /// The type of a word.
+    pub fn parse(word: &str) -> Option<JsonType> {
+        JsonType::TABLE.iter().find(|(known, _)| *known == word).map(|(_, one)| *one)
+    }
+
     /// The word of JSON Schema.
     pub fn as_str(self) -> &'static str {
         JsonType::TABLE.iter().find(|(_, known)| *known == self).map_or("", |(word, _)| word)

@@ -12,9 +12,9 @@ use super::{breaker, overlap, retry_budget, syntax, tell, waiting};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{ActionId, QueueId, ReasonId};
 use playproof_engine::playbook::{
-    Action, BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, Graph, GuardMode, HeaderOp, HeaderTest,
-    LimitKind, LimitValue, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Step, Stuck, Study,
-    Terminal, ToolCallBudget, ToolFacts, UnsafePolicy, When,
+    Action, AfterRefresh, BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, Graph, GuardMode, HeaderOp,
+    HeaderTest, LimitKind, LimitValue, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Step, Stuck,
+    Study, Terminal, ToolCallBudget, ToolFacts, UnsafePolicy, When,
 };
 
 /// One part of a playbook in canonical form.
@@ -72,7 +72,7 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     ];
     rows.extend(limits(&playbook.limits));
     if playbook.refuses_unknown_tools {
-        rows.push(row("registry", "", &json!({ "unknown_tools": word(&syntax::UNKNOWN_TOOLS, &true) })));
+        rows.push(row("registry", "", &json!({ "unknown_tools": "refuse" })));
     }
     rows.extend(ordered(playbook));
     rows.extend(sharing(&playbook.sharing));
@@ -215,11 +215,6 @@ fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
     orders
 }
 
-/// The word in files.
-pub(super) fn word<T: PartialEq>(table: &[(&'static str, T)], meaning: &T) -> &'static str {
-    table.iter().find(|(_, known)| known == meaning).map_or("", |(word, _)| word)
-}
-
 pub(super) fn queue_name(playbook: &Playbook, queue: QueueId) -> &str {
     playbook.queues.get(queue.index()).map_or("", |name| name)
 }
@@ -238,7 +233,7 @@ fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
             Value::Object(parts)
         }
         Compensation::RefreshEvidence(refresh) => json!({
-            "then": word(&syntax::AFTER_REFRESH, &refresh.then),
+            "then": if refresh.then == AfterRefresh::Retry { "retry" } else { "abort" },
             "max_refreshes": refresh.max_refreshes,
             "on_unsafe": on_unsafe(playbook, refresh.on_unsafe),
         }),
@@ -279,7 +274,7 @@ fn asked(test: &ConditionTest) -> Value {
             json!(sorted(&ranges))
         }
         ConditionTest::Messages(tests) => tests.iter().map(message).collect(),
-        ConditionTest::Access(access) => json!(word(&syntax::ACCESS, access)),
+        ConditionTest::Access(access) => json!(access.as_str()),
         ConditionTest::Is(is) | ConditionTest::Said(is) => json!(is),
         ConditionTest::Headers(tests) => {
             let mut tests: Vec<Value> = tests.iter().map(header).collect();
@@ -324,7 +319,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     for tool in playbook.tools.rows() {
         let ToolFacts { access, idempotent, repeatable, timeout, ignores_keys, needs_key, .. } = tool.facts;
         let mut text = json!({
-            "access": word(&syntax::ACCESS, &access),
+            "access": access.as_str(),
             "idempotent": idempotent,
             "repeatable": repeatable,
             "timeout_ms": timeout.as_millis(),
@@ -335,7 +330,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
             }
             // What later versions added is not written where it has its default.
             if ignores_keys {
-                parts.insert("keys".into(), json!(word(&syntax::KEYS, &ignores_keys)));
+                parts.insert("keys".into(), json!("ignored"));
             }
             if let Some(server) = tool.server() {
                 parts.insert("server".into(), json!(server));
@@ -344,7 +339,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
                 parts.insert("upstream_retries".into(), json!(tool.upstream_retries()));
             }
             if needs_key {
-                parts.insert("key".into(), json!(word(&syntax::KEY, &needs_key)));
+                parts.insert("key".into(), json!("required"));
             }
         }
         if is_glob(&tool.pattern) {

@@ -20,5 +20,4 @@ pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
 pub use fingerprint::{Fingerprint, PlaybookRow, fingerprint, fingerprint_of, rows};
 pub use lower::parse;
 pub use places::{Loaded, PlaybookPlaces};
-pub(crate) use syntax::{KEY, KEYS};
 pub use syntax::{SCHEMA, TOOLS_SCHEMA};

@@ -1,16 +1,15 @@
-//! The places of a playbook's parts in its source, for reports that underline them. Decides nothing.
+//! The places of a playbook's parts in its source, for reports that underline them: its tree, asked by keys. Decides nothing.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::syntax;
 use crate::diagnostic::Source;
-use crate::yaml::{Key, MapReader};
+use crate::yaml::{MapEntry, Node, NodeKind};
 use playproof_engine::ids::{ActionId, BreakerId, QueueId, RuleId, VerdictId};
-use playproof_engine::playbook::{LimitKind, Playbook};
+use playproof_engine::playbook::{LimitKind, Playbook, Rule};
 
 /// A playbook with the places of its parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     /// The playbook.
     pub playbook: Playbook,
@@ -19,324 +18,250 @@ pub struct Loaded {
 }
 
 /// The places of a playbook's parts: bytes of `source.text`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PlaybookPlaces {
     /// The source of the places.
     pub source: Arc<Source>,
-    /// By `VerdictId`; none for a verdict that is not written.
-    pub(super) verdicts: Vec<Option<VerdictPlaces>>,
-    /// By `RuleId`.
-    pub(super) rules: Vec<RulePlaces>,
-    /// By `QueueId`.
-    pub(super) queues: Vec<Range<usize>>,
-    /// By row.
-    pub(super) tools: Vec<ToolPlaces>,
-    pub(super) graph: GraphPlaces,
-    /// By place in the model, as below.
-    pub(super) breakers: Vec<SharedPlaces>,
-    pub(super) retry_budgets: Vec<SharedPlaces>,
-    pub(super) otherwise: Option<Range<usize>>,
-    pub(super) limits: LimitPlaces,
-    /// The parts that have one row, in the order of `syntax::PARTS`.
-    pub(super) parts: [Option<Range<usize>>; syntax::PARTS.len()],
-    pub(super) study: Option<Range<usize>>,
-}
-
-/// The values of the written limits, in the order of `LimitKind`.
-pub(super) type LimitPlaces = [Option<Range<usize>>; LimitKind::ALL.len()];
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct VerdictPlaces {
-    pub name: Range<usize>,
-    pub means: Range<usize>,
-    pub effect: Range<usize>,
-    pub breaker: Option<Range<usize>>,
-    pub then: CompensationPlaces,
-    pub tell: Option<TellPlaces>,
-}
-
-/// The places of what a verdict tells.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TellPlaces {
-    pub whole: Range<usize>,
-    pub class: Range<usize>,
-    pub boundary: Option<Range<usize>>,
-    pub transient: Option<Range<usize>>,
-}
-
-/// The places of the written parts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct CompensationPlaces {
-    pub kind: Range<usize>,
-    pub backoff: Option<Range<usize>>,
-    pub max_retries: Option<Range<usize>>,
-    pub max_wait: Option<Range<usize>>,
-    pub server_delay: Option<Range<usize>>,
-    pub retry_budget: Option<Range<usize>>,
-    pub cost: Option<Range<usize>>,
-    pub max_refreshes: Option<Range<usize>>,
-    pub on_unsafe: Option<Range<usize>>,
-    /// Of the compensation itself or of its `on_unsafe`.
-    pub on_refused: Option<Range<usize>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RulePlaces {
-    pub name: Range<usize>,
-    pub when: Range<usize>,
-    pub attempt: Option<Range<usize>>,
-    /// The error kinds of its condition, one by one.
-    pub kinds: Vec<Range<usize>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ToolPlaces {
-    pub name: Range<usize>,
-    /// The written values, by key.
-    pub facts: Vec<(&'static str, Range<usize>)>,
-}
-
-/// The places of a breaker or a retry budget.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SharedPlaces {
-    pub name: Range<usize>,
-    /// The written values, by key.
-    keys: Vec<(&'static str, Range<usize>)>,
-}
-
-/// The places of actions and graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct GraphPlaces {
-    /// By `ActionId`.
-    pub actions: Vec<SharedPlaces>,
-    /// By `ActionId`: its steps.
-    pub steps: Vec<Vec<Range<usize>>>,
-    /// The whole graph; empty if there is none.
-    pub graph: Range<usize>,
-    pub entry: Option<Range<usize>>,
-    /// All rows.
-    pub next_all: Option<Range<usize>>,
-    /// By `ActionId`: the name of its row.
-    pub next: Vec<Range<usize>>,
-    pub others: Option<Range<usize>>,
-    pub stuck: Option<Range<usize>>,
-}
-
-impl GraphPlaces {
-    /// The place of a row of the graph, if it is written: `entry`, `next pay`.
-    fn row(&self, playbook: &Playbook, row: &str) -> Option<Range<usize>> {
-        match row {
-            "entry" => self.entry.clone(),
-            "others" => self.others.clone(),
-            "stuck" => self.stuck.clone(),
-            _ => {
-                let name = row.strip_prefix("next ")?;
-                let place = playbook.actions.iter().position(|action| *action.name == *name)?;
-                self.next.get(place).cloned()
-            }
-        }
-    }
-}
-
-impl SharedPlaces {
-    /// The places of `name` and of the written ones of `keys`.
-    pub fn new(name: &Key<'_>, record: &MapReader<'_>, keys: &'static [&'static str]) -> SharedPlaces {
-        let place = |key: &&'static str| Some((*key, record.optional(key)?.span()));
-        SharedPlaces { name: name.span.clone(), keys: keys.iter().filter_map(place).collect() }
-    }
-
-    /// The value of a key, if it is written, else the name.
-    pub fn of(&self, wanted: &str) -> Range<usize> {
-        let written = self.keys.iter().find(|(key, _)| *key == wanted);
-        written.map_or(&self.name, |(_, value)| value).clone()
-    }
+    /// The file.
+    pub tree: Node,
 }
 
 impl PlaybookPlaces {
+    fn find(&self, path: &[&str]) -> Option<&MapEntry> {
+        let (last, parents) = path.split_last()?;
+        parents.iter().try_fold(&self.tree, |node, key| Some(&node.entry(key)?.value))?.entry(last)
+    }
+
+    /// The value at a path of keys, if it is written.
+    pub(super) fn value(&self, path: &[&str]) -> Option<Range<usize>> {
+        self.find(path).map(|entry| entry.value.span.clone())
+    }
+
+    /// The last key of a path, if it is written.
+    pub(super) fn key(&self, path: &[&str]) -> Option<Range<usize>> {
+        self.find(path).map(|entry| entry.key_span.clone())
+    }
+
+    /// The entry of a part at this place, from 0.
+    fn nth(&self, part: &str, place: usize) -> Option<&MapEntry> {
+        match &self.tree.entry(part)?.value.kind {
+            NodeKind::Map(entries) => entries.get(place),
+            _ => None,
+        }
+    }
+
+    /// The item of a part at this place, from 0.
+    fn item(&self, part: &str, place: usize) -> Option<&Node> {
+        items(&self.tree.entry(part)?.value).get(place)
+    }
+
     /// The name of a verdict; none if it is not written (`unclassified`).
     pub fn verdict(&self, id: VerdictId) -> Option<Range<usize>> {
-        Some(self.verdicts.get(id.index())?.as_ref()?.name.clone())
+        Some(self.nth("verdicts", id.index())?.key_span.clone())
     }
 
     /// The kind of a verdict's compensation.
     pub fn compensation(&self, id: VerdictId) -> Option<Range<usize>> {
-        Some(self.verdicts.get(id.index())?.as_ref()?.then.kind.clone())
+        match &self.nth("verdicts", id.index())?.value.entry("then")?.value.kind {
+            NodeKind::Map(entries) => entries.first().map(|entry| entry.key_span.clone()),
+            _ => None,
+        }
+    }
+
+    /// The value of a key of a verdict's compensation, if it is written.
+    pub(super) fn then(&self, id: VerdictId, path: &[&str]) -> Option<Range<usize>> {
+        let then = &self.nth("verdicts", id.index())?.value.entry("then")?.value;
+        let NodeKind::Map(entries) = &then.kind else { return None };
+        let value = path.iter().try_fold(&entries.first()?.value, |node, key| Some(&node.entry(key)?.value))?;
+        Some(value.span.clone())
+    }
+
+    /// The value of a key of the entry of a part at this place, if it is written.
+    pub(super) fn written(&self, part: &str, place: usize, key: &str) -> Option<Range<usize>> {
+        Some(self.nth(part, place)?.value.entry(key)?.value.span.clone())
+    }
+
+    /// The same, or the name of the entry.
+    pub(super) fn near(&self, part: &str, place: usize, key: &str) -> Option<Range<usize>> {
+        self.written(part, place, key).or_else(|| Some(self.nth(part, place)?.key_span.clone()))
     }
 
     /// The class that a verdict tells, if it is written.
     pub fn tell(&self, id: VerdictId) -> Option<Range<usize>> {
-        Some(self.verdicts.get(id.index())?.as_ref()?.tell.as_ref()?.class.clone())
+        let tell = &self.nth("verdicts", id.index())?.value.entry("tell")?.value;
+        Some(tell.entry("class")?.value.span.clone())
     }
 
     /// What replaces a verdict's compensation if a guard stops it, if it is written: `on_unsafe`, else `on_refused`.
     pub fn fallback(&self, id: VerdictId) -> Option<Range<usize>> {
-        let then = &self.verdicts.get(id.index())?.as_ref()?.then;
-        then.on_unsafe.clone().or_else(|| then.on_refused.clone())
+        self.then(id, &["on_unsafe"]).or_else(|| self.then(id, &["on_refused"]))
+    }
+
+    /// The value of `on_refused` of a verdict, or of its `on_unsafe`, if it is written.
+    pub(super) fn on_refused(&self, id: VerdictId) -> Option<Range<usize>> {
+        let inner = ["on_unsafe", "issue_reversal", "on_refused"];
+        self.then(id, &["on_refused"]).or_else(|| self.then(id, &inner))
     }
 
     /// The name of a rule.
     pub fn rule(&self, id: RuleId) -> Option<Range<usize>> {
-        Some(self.rules.get(id.index())?.name.clone())
+        self.rule_value(id.index(), "rule").map(|value| value.span.clone())
     }
 
     /// The `when` of a rule.
     pub fn when(&self, id: RuleId) -> Option<Range<usize>> {
-        Some(self.rules.get(id.index())?.when.clone())
+        self.rule_value(id.index(), "when").map(|value| value.span.clone())
+    }
+
+    /// A condition of a rule: the whole value, or each of several.
+    pub(super) fn condition(&self, rule: usize, key: &str) -> Vec<Range<usize>> {
+        let condition = self.rule_value(rule, "when").and_then(|when| when.entry(key));
+        let Some(MapEntry { value, .. }) = condition else { return Vec::new() };
+        match &value.kind {
+            NodeKind::List(items) => items.iter().map(|item| item.span.clone()).collect(),
+            _ => vec![value.span.clone()],
+        }
+    }
+
+    /// The condition on attempts of a rule, if it is written.
+    pub(super) fn attempt(&self, rule: usize) -> Option<Range<usize>> {
+        Some(self.rule_value(rule, "when")?.entry("attempt")?.value.span.clone())
+    }
+
+    fn rule_value(&self, rule: usize, key: &str) -> Option<&Node> {
+        Some(&self.item("classify", rule)?.entry(key)?.value)
     }
 
     /// The verdict of `otherwise`, if it is written.
     pub fn otherwise(&self) -> Option<Range<usize>> {
-        self.otherwise.clone()
+        self.value(&["otherwise"])
     }
 
     /// A queue in the list of queues.
     pub fn queue(&self, id: QueueId) -> Option<Range<usize>> {
-        self.queues.get(id.index()).cloned()
+        self.item("queues", id.index()).map(|item| item.span.clone())
     }
 
     /// The name of the breaker.
     pub fn breaker(&self, id: BreakerId) -> Option<Range<usize>> {
-        Some(self.breakers.get(id.index())?.name.clone())
+        Some(self.nth("breakers", id.index())?.key_span.clone())
     }
 
     /// The name of an action.
     pub fn action(&self, id: ActionId) -> Option<Range<usize>> {
-        Some(self.graph.actions.get(id.index())?.name.clone())
+        Some(self.nth("actions", id.index())?.key_span.clone())
     }
 
     /// A step of an action, by its place from 0.
     pub fn step_of(&self, id: ActionId, step: usize) -> Option<Range<usize>> {
-        self.graph.steps.get(id.index())?.get(step).cloned()
+        let steps = self.nth("actions", id.index())?.value.entry("steps")?;
+        items(&steps.value).get(step).map(|step| step.span.clone())
     }
 
     /// The tool of an action; its name, if the tool is not written.
     pub fn action_tool(&self, id: ActionId) -> Option<Range<usize>> {
-        Some(self.graph.actions.get(id.index())?.of("tool"))
+        self.near("actions", id.index(), "tool")
     }
 
     /// The actions with which a run begins.
     pub fn graph_entry(&self) -> Option<Range<usize>> {
-        self.graph.entry.clone()
+        self.value(&["graph", "entry"])
     }
 
     /// The rows of the graph.
     pub fn graph_next(&self) -> Option<Range<usize>> {
-        self.graph.next_all.clone()
+        self.value(&["graph", "next"])
     }
 
     /// What becomes of calls that the graph does not know, if it is written.
     pub fn graph_others(&self) -> Option<Range<usize>> {
-        self.graph.others.clone()
+        self.value(&["graph", "others"])
     }
 
     /// The row of an action in the graph.
     pub fn next_of(&self, id: ActionId) -> Option<Range<usize>> {
-        self.graph.next.get(id.index()).cloned()
+        let name = &self.nth("actions", id.index())?.key;
+        self.key(&["graph", "next", name])
     }
 
     /// The name or glob of the tool row at `row`, from 0.
     pub fn tool(&self, row: usize) -> Option<Range<usize>> {
-        Some(self.tools.get(row)?.name.clone())
+        Some(self.nth("tools", row)?.key_span.clone())
     }
 
     /// The value of a limit, if it is written.
     pub fn limit(&self, kind: LimitKind) -> Option<Range<usize>> {
-        let place = LimitKind::ALL.iter().position(|known| *known == kind)?;
-        self.limits[place].clone() // one place for each limit
+        self.value(&["limits", kind.as_str()])
     }
 
     /// The place of a canonical row (`verdict transient_timeout`), as near as possible to its part `path`
     /// (`then.retry_with_backoff.backoff_ms`); none if the row is not written.
     pub fn row(&self, playbook: &Playbook, row: &str, path: &str) -> Option<Range<usize>> {
         let (kind, name) = row.split_once(' ').unwrap_or((row, ""));
-        let place = |at: Option<usize>, places: &[Range<usize>]| places.get(at?).cloned();
         match kind {
-            "verdict" => {
-                let at = playbook.verdicts.iter().position(|verdict| *verdict.name == *name)?;
-                Some(self.verdicts.get(at)?.as_ref()?.part(path))
-            }
+            "verdict" => Some(of_verdict(self.find(&["verdicts", name])?, path)),
+            "tool" => Some(part(self.find(&["tools", name])?, path)),
+            "breaker" => Some(part(self.find(&["breakers", name])?, path)),
+            "retry_budget" => Some(part(self.find(&["retry_budgets", name])?, path)),
             "rule" => {
-                let rule = self.rules.get(playbook.rules.iter().position(|rule| *rule.name == *name)?)?;
-                Some(if path.starts_with("when") { rule.when.clone() } else { rule.name.clone() })
-            }
-            "tool" => {
-                let tool = self.tools.get(playbook.tools.rows().iter().position(|row| row.pattern == name)?)?;
-                let fact = tool.facts.iter().find(|(fact, _)| *fact == path);
-                Some(fact.map_or(&tool.name, |(_, value)| value).clone())
-            }
-            "breaker" | "retry_budget" => {
-                let (at, places) = match kind {
-                    "breaker" => (playbook.breakers.iter().position(|(server, _)| **server == *name), &self.breakers),
-                    _ => (playbook.retry_budgets.iter().position(|(own, _)| **own == *name), &self.retry_budgets),
-                };
-                Some(places.get(at?)?.of(path.split('.').next().unwrap_or_default()))
+                let rule = playbook.rules.iter().position(|rule: &Rule| *rule.name == *name)?;
+                let key = if path.starts_with("when") { "when" } else { "rule" };
+                self.rule_value(rule, key).map(|value| value.span.clone())
             }
             "action" => {
-                let place = playbook.actions.iter().position(|action| *action.name == *name)?;
-                let step = path.strip_prefix("steps.").and_then(|rest| {
-                    let id = rest.split('.').next()?;
-                    let step = playbook.actions[place].steps.iter().position(|step| *step.name == *id)?; // found above
-                    self.graph.steps.get(place)?.get(step).cloned()
-                });
-                let whole = || Some(self.graph.actions.get(place)?.of(path.split('.').next().unwrap_or_default()));
-                step.or_else(whole)
+                let own = self.find(&["actions", name])?;
+                let step = path.strip_prefix("steps.").and_then(|rest| rest.split('.').next());
+                let is_meant = |node: &&Node| node.entry("id").is_some_and(|id| id.value.text() == step);
+                let steps = own.value.entry("steps").filter(|_| step.is_some());
+                let step = steps.and_then(|steps| items(&steps.value).iter().find(is_meant));
+                Some(step.map_or_else(|| part(own, path), |step| step.span.clone()))
             }
-            "graph" => self.graph.row(playbook, name),
-            "queue" => place(playbook.queues.iter().position(|queue| **queue == *name), &self.queues),
-            "limit" => self.limit(LimitKind::parse(name)?),
-            "otherwise" => self.otherwise(),
-            "study" => self.switch(name),
-            part => self.part(part),
+            "graph" => match name.strip_prefix("next ") {
+                Some(action) => self.key(&["graph", "next", action]),
+                None => self.value(&["graph", name]),
+            },
+            "queue" => {
+                let place = playbook.queues.iter().position(|queue| **queue == *name)?;
+                self.item("queues", place).map(|item| item.span.clone())
+            }
+            "limit" => self.value(&["limits", name]),
+            "study" => self.key(&["study", name]).or_else(|| self.key(&["study"])),
+            own => self.value(&[own]),
         }
     }
-
-    /// A part that has one row, if it is written.
-    pub(super) fn part(&self, key: &str) -> Option<Range<usize>> {
-        let place = syntax::PARTS.iter().position(|known| *known == key)?;
-        self.parts[place].clone() // as many places as parts
-    }
-
-    /// A switch of the study block. Its keys have no recorded places, so this searches the text.
-    fn switch(&self, name: &str) -> Option<Range<usize>> {
-        let study = self.study.clone()?;
-        let found = self.source.text.get(study.start..)?.find(&format!("{name}:"));
-        Some(found.map_or(study.clone(), |at| study.start + at..study.start + at + name.len()))
-    }
 }
 
-impl VerdictPlaces {
-    fn part(&self, path: &str) -> Range<usize> {
-        let then = &self.then;
-        let has = |part: &str| path.split('.').any(|name| name == part);
-        let written = match path {
-            "means" => Some(self.means.clone()),
-            "effect" => Some(self.effect.clone()),
-            "breaker" => self.breaker.clone(),
-            _ if has("on_refused") => then.on_refused.clone(),
-            _ if has("on_unsafe") => then.on_unsafe.clone(),
-            _ if has("backoff_ms") || has("backoff") => then.backoff.clone(),
-            _ if has("max_retries") => then.max_retries.clone(),
-            _ if has("max_wait_ms") => then.max_wait.clone(),
-            _ if has("retry_budget") => then.retry_budget.clone(),
-            _ if has("cost") => then.cost.clone(),
-            _ if has("server_delay") => then.server_delay.clone(),
-            _ if has("max_refreshes") => then.max_refreshes.clone(),
-            _ => None,
-        };
-        let written = written.or_else(|| self.tell.as_ref()?.part(path));
-        let compensation = path.starts_with("then").then(|| then.kind.clone());
-        written.or(compensation).unwrap_or_else(|| self.name.clone())
+/// The same of a verdict: a key of its compensation stands for all that is below it, and its kind may be left out.
+fn of_verdict(row: &MapEntry, path: &str) -> Range<usize> {
+    let then = path.strip_prefix("then").and_then(|rest| Some((rest, &row.value.entry("then")?.value.kind)));
+    let Some((rest, NodeKind::Map(kinds))) = then else { return part(row, path) };
+    let Some(kind) = kinds.first() else { return part(row, path) };
+    let mut keys = rest.split('.').filter(|key| !key.is_empty() && **key != *kind.key);
+    // A queue or a reason is all that its kind has.
+    let Some(key) = keys.next().filter(|key| !["queue", "reason"].contains(key)) else { return kind.key_span.clone() };
+    if key == "on_refused" || keys.any(|key| key == "on_refused") {
+        let inner = kind.value.entry("on_unsafe").and_then(|at| at.value.entry("issue_reversal"));
+        let found = [Some(kind), inner].into_iter().flatten().find_map(|at| at.value.entry("on_refused"));
+        return found.map_or(&kind.key_span, |found| &found.value.span).clone();
     }
+    part(kind, key)
 }
 
-impl TellPlaces {
-    fn part(&self, path: &str) -> Option<Range<usize>> {
-        let part = match path.strip_prefix("tell")? {
-            ".class" => Some(&self.class),
-            ".boundary" => self.boundary.as_ref(),
-            ".transient" => self.transient.as_ref(),
-            _ => None,
-        };
-        Some(part.unwrap_or(&self.whole).clone())
+/// The value that a path leads to (`backoff` may be `backoff_ms`); if it is not written, the last key on the way there.
+fn part(row: &MapEntry, path: &str) -> Range<usize> {
+    let mut found = row;
+    for key in path.split('.') {
+        match found.value.entry(key).or_else(|| found.value.entry(&format!("{key}_ms"))) {
+            Some(inner) => found = inner,
+            None => return found.key_span.clone(),
+        }
+    }
+    found.value.span.clone()
+}
+
+fn items(node: &Node) -> &[Node] {
+    match &node.kind {
+        NodeKind::List(items) => items,
+        _ => &[],
     }
 }

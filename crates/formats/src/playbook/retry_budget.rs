@@ -2,11 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::syntax;
 use super::waiting::decimal;
 use playproof_engine::playbook::{
-    BudgetScope, DepositRounding, OnEmptyBudget, Playbook, Refund, Retry, RetryBudget, RetryBudgetKind, TokenBucket,
-    Tokens,
+    BudgetScope, DepositRounding, OnEmptyBudget, Playbook, Ratio, Refund, Retry, RetryBudget, RetryBudgetKind,
+    TokenBucket, Tokens,
 };
 
 pub(super) fn canonical(budget: &RetryBudget) -> Value {
@@ -47,7 +46,7 @@ fn kind(kind: &RetryBudgetKind) -> Map<String, Value> {
         RetryBudgetKind::Throttle { max_tokens, token_ratio, allow_above } => {
             say("max_tokens", decimal(max_tokens));
             say("token_ratio", decimal(token_ratio));
-            if *allow_above != syntax::DEFAULT_ALLOW_ABOVE {
+            if *allow_above != Ratio(Ratio::SCALE / 2) {
                 say("allow_above", decimal(allow_above));
             }
         }
@@ -190,7 +189,7 @@ mod tests {
             ("kind: throttle, max_tokens: 1", "missing_key: { kind: throttle, max_tokens: 1 }"),
             ("kind: throttle, max_tokens: 1, token_ratio: 1, allow_above: 1.5", "wrong_type: 1.5"),
             ("kind: throttle, max_tokens: 1, token_ratio: 1, cost: 1", "other_kind: cost"),
-            ("kind: deposit_withdraw, ttl_ms: 999, min_retries_per_sec: 1, retry_percent: 0.2", "short_ttl: 999"),
+            ("kind: deposit_withdraw, ttl_ms: 999, min_retries_per_sec: 1, retry_percent: 0.2", "wrong_type: 999"),
             ("kind: deposit_withdraw, ttl_ms: 1000, min_retries_per_sec: 1, retry_percent: 1001", "wrong_type: 1001"),
             ("kind: deposit_withdraw, ttl_ms: 1000, min_retries_per_sec: 0.5, retry_percent: 1", "wrong_type: 0.5"),
             (
@@ -216,7 +215,7 @@ mod tests {
         let budgets = format!("{{ b: {{ {TOKENS} }}, t: {{ kind: throttle, max_tokens: 1, token_ratio: 1 }} }}");
         for (retry, expected) in [
             (", retry_budget: c", "dangling_name: c"),
-            (", cost: 1", "cost_without_budget: cost"),
+            (", cost: 1", "missing_key: cost"),
             (", retry_budget: b, cost: many", "wrong_type: many"),
             (", retry_budget: t, cost: 1", "other_kind: cost"),
             (", uncounted: 1", "wrong_type: 1"),

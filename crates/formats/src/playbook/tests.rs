@@ -137,9 +137,9 @@ fn several_compensations_for_one_verdict_are_all_underlined() {
 #[test]
 fn the_fallback_of_a_guard_cannot_send_again() {
     let retry = "backoff_ms: [200, 600], on_unsafe: { retry_with_backoff: { backoff_ms: [1] } }";
-    assert_eq!(errors("backoff_ms: [200, 600]", retry), ["unsafe_fallback: retry_with_backoff"]);
+    assert_eq!(errors("backoff_ms: [200, 600]", retry), ["unknown_key: retry_with_backoff"]);
     let reversal = "reason: why, on_refused: { issue_reversal: { reason: r } }";
-    assert_eq!(errors("reason: why", reversal), ["unsafe_fallback: issue_reversal"]);
+    assert_eq!(errors("reason: why", reversal), ["unknown_key: issue_reversal"]);
     let twice = "backoff_ms: [1], on_unsafe: { issue_reversal: { reason: r, on_refused: { deprecate_tool_call: { reason: s } } } }";
     let playbook = load(&GOOD.replace("backoff_ms: [200, 600]", twice));
     let Compensation::RetryWithBackoff(retry) = &playbook.verdicts[0].then else { panic!() };
@@ -170,7 +170,7 @@ fn unknown_keys_at_every_depth_are_underlined() {
     assert_eq!(errors("{ kind: a }", "{ knd: a }"), ["unknown_key: knd"]);
     assert_eq!(errors("access: write,", "access: write, mode: x,"), ["unknown_key: mode"]);
     let list = help("backoff_ms: [200, 600]", "backoff: [200, 600]");
-    assert_eq!(list, "write the list as `backoff_ms: [...]`, in milliseconds");
+    assert_eq!(list, "a formula is a map; write a list of waits as `backoff_ms: [...]`, in milliseconds");
     assert_eq!(help("timeout_ms: 5000", "timeout: 5s"), "write `timeout_ms: 5000`, in milliseconds");
 }
 
@@ -187,7 +187,7 @@ fn absurd_numbers_are_refused() {
     ] {
         assert_eq!(errors(from, to), [format!("wrong_type: {underlined}")], "{to}");
     }
-    assert_eq!(errors("[200, 600]", "[]"), ["bad_backoff: []"]);
+    assert_eq!(errors("[200, 600]", "[]"), ["empty_list: []"]);
     assert_eq!(errors("classify:", "limits: { max_attempts: 0 }\nclassify:"), ["wrong_type: 0"]);
     let digits = "9".repeat(5_000);
     assert_eq!(errors("[200, 600]", &format!("[{digits}]")), [format!("wrong_type: {digits}")]);
@@ -201,8 +201,8 @@ fn a_status_is_a_number_a_range_or_a_list_of_them() {
     assert_eq!(spans("{ status: 429 }"), [(429, 429)]);
     assert_eq!(spans("{ status: [429, 503] }"), [(429, 429), (503, 503)]);
     assert_eq!(spans("{ status: \"500-599\" }"), [(500, 599)]);
-    assert_eq!(errors("{ kind: a }", "{ status: 5xx }"), ["bad_range: 5xx"]);
-    assert_eq!(help("{ kind: a }", "{ status: 5xx }"), "write `\"500-599\"`");
+    assert_eq!(errors("{ kind: a }", "{ status: 5xx }"), ["bad_name: 5xx"]);
+    assert_eq!(help("{ kind: a }", "{ status: 5xx }"), "write a number, or a range such as `\"500-599\"`");
     assert_eq!(errors("{ kind: a }", "{ status: 599-500 }"), ["bad_range: 599-500"]);
 }
 
@@ -240,8 +240,8 @@ fn every_test_of_a_message_is_read() {
     let tests = playbook.rules[0].when.messages();
     assert_eq!((tests[0].op, tests[0].any_of.len(), tests[0].case_sensitive), (MessageOp::Contains, 2, true));
     assert_eq!((tests[1].op, tests[1].any_of.len()), (MessageOp::Matches, 1));
-    assert_eq!(help("{ kind: a }", "{ message: time out }"), "write `{ contains: time out }`");
-    assert_eq!(errors("{ kind: a }", "{ message: { case: sensitive } }"), ["empty_message: { case: sensitive }"]);
+    assert_eq!(help("{ kind: a }", "{ message: time out }"), "write a test, such as `{ contains: TEXT }`");
+    assert_eq!(errors("{ kind: a }", "{ message: { case: sensitive } }"), ["missing_key: { case: sensitive }"]);
     assert_eq!(errors("{ kind: a }", "{ message: { matches: '(a' } }"), ["bad_regex: '(a'"]);
     assert_eq!(errors("{ kind: a }", "{ tool: 'a[' }"), ["bad_glob: 'a['"]);
     load(&GOOD.replace("{ kind: a }", r"{ tool: 'a\' }")); // a name is compared to the letter
@@ -249,7 +249,7 @@ fn every_test_of_a_message_is_read() {
 
 #[test]
 fn a_rule_without_conditions_is_refused() {
-    assert_eq!(errors("{ kind: a }", "{}"), ["empty_when: {}"]);
+    assert_eq!(errors("{ kind: a }", "{}"), ["empty_map: {}"]);
     assert_eq!(errors("{ kind: a }", "{ kind: [] }"), ["empty_list: []"]);
     assert_eq!(errors("{ kind: a }", "{ kind: '' }"), ["empty_text: ''"]);
 }
@@ -297,7 +297,7 @@ fn the_rows_of_a_study_block_have_the_words_of_the_playbook() {
 fn replan_can_only_be_true() {
     let with = |replan: &str| format!("{{ deprecate_tool_call: {{ reason: r, replan: {replan} }} }}");
     load(&GOOD.replace("{ refresh_evidence: {} }", &with("true")));
-    assert_eq!(errors("{ refresh_evidence: {} }", &with("false")), ["no_replan: false"]);
+    assert_eq!(errors("{ refresh_evidence: {} }", &with("false")), ["wrong_type: false"]);
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::places::ToolPlaces;
+use super::syntax::TOOLS;
 use crate::diagnostic::{Report, Source};
-use crate::yaml;
-use crate::yaml::GUESSED;
+use crate::schema;
+use crate::yaml::{GUESSED, MapEntry, NodeKind};
 use playproof_engine::playbook::Tools;
 
 /// The content of a tool facts file.
@@ -19,31 +19,31 @@ pub struct ToolsFile {
 }
 
 /// A tool facts file with the places of its rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LoadedTools {
     /// Its content.
     pub file: ToolsFile,
     /// The source of its places.
     pub source: Arc<Source>,
     /// The places of every row, guesses included, by name or glob.
-    written: Vec<(String, ToolPlaces)>,
+    written: Vec<MapEntry>,
 }
 
 impl LoadedTools {
     /// The names and globs of every row, guesses included, with their places.
     pub fn rows(&self) -> Vec<(&str, Range<usize>)> {
-        self.written.iter().map(|(pattern, places)| (pattern.as_str(), places.name.clone())).collect()
+        self.written.iter().map(|row| (&*row.key, row.key_span.clone())).collect()
     }
 
     /// The guessed rows whose name or glob is `meant`, and the text without their marks.
     pub fn confirmed(&self, meant: impl Fn(&str) -> bool) -> (Vec<&str>, String) {
         let mut text = self.source.text.clone();
         let mut names = Vec::new();
-        let is_meant = |row: &&(String, ToolPlaces)| is_guessed(&self.source.text, &row.1) && meant(&row.0);
+        let is_meant = |row: &&MapEntry| is_guessed(&self.source.text, row) && meant(&row.key);
         // From the last row on, so that the places of the others stay.
-        for (name, places) in self.written.iter().rev().filter(is_meant) {
-            names.push(name.as_str());
-            let range = row_range(&self.source.text, places);
+        for own in self.written.iter().rev().filter(is_meant) {
+            names.push(&*own.key);
+            let range = row_range(&self.source.text, own);
             let row = text.get(range.clone()).unwrap_or_default();
             let row: Vec<String> = row.split('\n').map(without_mark).collect();
             text.replace_range(range, &row.join("\n"));
@@ -57,9 +57,9 @@ impl LoadedTools {
     pub fn place(&self, tool: &str, fact: &str) -> Option<FactPlace> {
         let declared = self.file.tools.place(tool).and_then(|at| self.file.tools.rows().get(at));
         let name = declared.map_or(tool, |row| &row.pattern);
-        let (_, places) = self.written.iter().find(|(pattern, _)| pattern == name)?;
-        let said = places.facts.iter().find(|(key, _)| *key == fact).filter(|_| declared.is_some());
-        let span = said.map_or_else(|| places.name.clone(), |(_, value)| value.clone());
+        let row = self.written.iter().find(|row| *row.key == *name)?;
+        let said = row.value.entry(fact).filter(|_| declared.is_some());
+        let span = said.map_or(&row.key_span, |said| &said.value.span).clone();
         Some(FactPlace { span, is_said: said.is_some() })
     }
 }
@@ -86,25 +86,34 @@ pub fn parse(source: Arc<Source>) -> Result<ToolsFile, Report> {
 /// # Errors
 /// As [`parse`].
 pub fn load(source: Arc<Source>) -> Result<LoadedTools, Report> {
-    let (tools, places) = yaml::parse(Arc::clone(&source), super::lower::tools_file)?;
-    let rows = tools.rows().iter().zip(&places);
-    let declared: Vec<_> = rows.filter(|(_, places)| !is_guessed(&source.text, places)).map(|(row, _)| row).collect();
+    let (tools, written) = schema::read(Arc::clone(&source), &TOOLS, |root| {
+        let written = match &root.node().entry("tools")?.value.kind {
+            NodeKind::Map(entries) => entries.clone(),
+            _ => return None,
+        };
+        Some((super::lower::tools(root)?, written))
+    })?;
+    let rows = tools.rows().iter().zip(&written);
+    let declared: Vec<_> = rows.filter(|(_, written)| !is_guessed(&source.text, written)).map(|(row, _)| row).collect();
     let guessed = tools.rows().len() - declared.len();
     let declared = Tools::new(declared.into_iter().cloned().collect());
-    let written = tools.rows().iter().map(|row| row.pattern.clone()).zip(places).collect();
     Ok(LoadedTools { file: ToolsFile { tools: declared, guessed }, source, written })
 }
 
 /// Whether a line of the row has the mark of a guess.
-fn is_guessed(text: &str, places: &ToolPlaces) -> bool {
-    text.get(row_range(text, places)).is_some_and(|row| row.lines().any(has_mark))
+fn is_guessed(text: &str, row: &MapEntry) -> bool {
+    text.get(row_range(text, row)).is_some_and(|row| row.lines().any(has_mark))
 }
 
 /// A row behind its name, to the end of its last line.
-fn row_range(text: &str, places: &ToolPlaces) -> Range<usize> {
-    let last = places.facts.iter().map(|(_, span)| span.end).max().unwrap_or(places.name.end);
+fn row_range(text: &str, row: &MapEntry) -> Range<usize> {
+    let last = match &row.value.kind {
+        NodeKind::Map(facts) => facts.iter().map(|fact| fact.value.span.end).max(),
+        _ => None,
+    };
+    let last = last.unwrap_or(row.key_span.end);
     let end = text.get(last..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| last + at);
-    places.name.end..end
+    row.key_span.end..end
 }
 
 /// A line without the comment that has the mark.

@@ -5,8 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::fingerprint::{final_, word};
-use super::syntax;
+use super::fingerprint::final_;
 use playproof_engine::event::WishFaults;
 use playproof_engine::playbook::{
     Backoff, Cap, Counter, DecorrelatedFrom, DelaySource, Family, Formula, Jitter, OverMax, Playbook, Retry,
@@ -42,7 +41,12 @@ pub(super) fn parts(playbook: &Playbook, retry: &Retry) -> Map<String, Value> {
 fn short_form(delay: &ServerDelay) -> Option<&'static str> {
     let ServerDelay { mode, max: _, over_max, ignores_zero, stops_at } = delay;
     let is_plain = *over_max == OverMax::Stop && !ignores_zero && *stops_at == WishFaults::default();
-    Some(word(&syntax::AFTER, mode)).filter(|word| is_plain && !word.is_empty())
+    let word = match mode {
+        ServerDelayMode::Ignore => "backoff",
+        ServerDelayMode::AtLeast => "retry_after",
+        _ => return None,
+    };
+    Some(word).filter(|_| is_plain)
 }
 
 pub(super) fn formula(formula: &Formula) -> Value {
@@ -81,7 +85,7 @@ pub(super) fn formula(formula: &Formula) -> Value {
         say("floor_ms", json!(floor.as_millis()));
     }
     if *whole_ms {
-        say("round", json!(word(&syntax::ROUND, whole_ms)));
+        say("round", json!("whole_ms"));
     }
     if *counter != Counter::Verdict {
         say("counter", json!(counter.as_str()));
@@ -127,12 +131,12 @@ fn server_delay(playbook: &Playbook, delay: &ServerDelay) -> Value {
         parts.insert("over_max".into(), over_max);
     }
     if *ignores_zero {
-        parts.insert("zero".into(), json!(word(&syntax::ZERO, ignores_zero)));
+        parts.insert("zero".into(), json!("ignore"));
     }
     let WishFaults { invalid, negative, multiple } = *stops_at;
     for (fault, stops) in [("invalid", invalid), ("negative", negative), ("multiple", multiple)] {
         if stops {
-            parts.insert(fault.into(), json!(word(&syntax::FAULT, &stops)));
+            parts.insert(fault.into(), json!("stop"));
         }
     }
     Value::Object(parts)
@@ -283,15 +287,12 @@ mod tests {
     fn every_wrong_wait_is_underlined() {
         for (retry, expected) in [
             ("max_retries: 2", "missing_key: { max_retries: 2 }"),
-            (
-                "backoff_ms: [1], backoff: { kind: constant, base_ms: 1 }",
-                "two_backoffs: [1]|{ kind: constant, base_ms: 1 }",
-            ),
+            ("backoff_ms: [1], backoff: { kind: constant, base_ms: 1 }", "several_chosen: backoff_ms|backoff"),
             ("backoff: { kind: exponental, base_ms: 1 }", "wrong_type: exponental"),
             ("backoff: { kind: constant }", "missing_key: { kind: constant }"),
             ("backoff: { kind: constant, base_ms: -1 }", "wrong_type: -1"),
-            ("backoff: { kind: constant, base_ms: 1, multiplier: 2 }", "other_family: multiplier"),
-            ("backoff: { kind: exponential, base_ms: 1, increment_ms: 2 }", "other_family: increment_ms"),
+            ("backoff: { kind: constant, base_ms: 1, multiplier: 2 }", "other_kind: multiplier"),
+            ("backoff: { kind: exponential, base_ms: 1, increment_ms: 2 }", "other_kind: increment_ms"),
             ("backoff: { kind: exponential, base_ms: 1, multiplier: 0.5 }", "wrong_type: 0.5"),
             ("backoff: { kind: exponential, base_ms: 1, multiplier: 1.1234567 }", "wrong_type: 1.1234567"),
             ("backoff: { kind: exponential, base_ms: 1, multiplier: '2' }", "wrong_type: '2'"),
@@ -299,7 +300,7 @@ mod tests {
             ("backoff: { kind: linear, base_ms: 1 }", "missing_key: { kind: linear, base_ms: 1 }"),
             ("backoff: { kind: polynomial, base_ms: 1, coef_ms: 1, exponent: 11 }", "wrong_type: 11"),
             ("backoff: { kind: decorrelated, base_ms: 1, from: first }", "wrong_type: first"),
-            ("backoff: { kind: polly_v2, base_ms: 1, jitter: full }", "other_family: jitter"),
+            ("backoff: { kind: polly_v2, base_ms: 1, jitter: full }", "other_kind: jitter"),
             ("backoff: { kind: constant, base_ms: 9, max_ms: 8 }", "max_below_base: 8|9"),
             ("backoff: { kind: constant, base_ms: 9, max_ms: 9, floor_ms: 10 }", "floor_above_max: 10"),
             ("backoff: { kind: constant, base_ms: 9, cap: never }", "wrong_type: never"),
@@ -321,11 +322,11 @@ mod tests {
             ("backoff_ms: [1], server_delay: { mode: always }", "wrong_type: always"),
             ("backoff_ms: [1], server_delay: { mode: window }", "missing_key: { mode: window }"),
             ("backoff_ms: [1], server_delay: { mode: exact, negative: discard }", "wrong_type: discard"),
-            ("backoff_ms: [1], server_delay: { mode: exact, window_ms: 5 }", "other_mode: window_ms"),
+            ("backoff_ms: [1], server_delay: { mode: exact, window_ms: 5 }", "other_kind: window_ms"),
             ("backoff_ms: [1], server_delay: { mode: lower_bound_jitter, spread: 1.5 }", "wrong_type: 1.5"),
-            ("backoff_ms: [1], server_delay: { mode: exact, over_max: cap }", "over_max_without_max: over_max"),
+            ("backoff_ms: [1], server_delay: { mode: exact, over_max: cap }", "missing_key: over_max"),
             ("backoff_ms: [1], server_delay: { mode: at_most }", "missing_key: { mode: at_most }"),
-            ("backoff_ms: [1], server_delay: { mode: at_most, max_ms: 5, over_max: stop }", "other_mode: over_max"),
+            ("backoff_ms: [1], server_delay: { mode: at_most, max_ms: 5, over_max: stop }", "other_kind: over_max"),
             (
                 "backoff_ms: [1], server_delay: { mode: exact, max_ms: 5, over_max: { escalate_to_human: { queue: q } } }",
                 "dangling_name: q",
@@ -337,9 +338,9 @@ mod tests {
         ] {
             assert_eq!(errors(retry, ""), [expected], "{retry}");
         }
-        assert_eq!(errors("backoff_ms: [1]", ", elapsed: truncate"), ["elapsed_without_deadline: elapsed"]);
+        assert_eq!(errors("backoff_ms: [1]", ", elapsed: truncate"), ["missing_key: elapsed"]);
         assert_eq!(errors("backoff_ms: [1]", ", deadline_ms: 1, elapsed: cut"), ["wrong_type: cut"]);
         assert_eq!(errors("backoff_ms: [1]", ", call_timeout_ms: 5s"), ["wrong_type: 5s"]);
-        assert_eq!(errors("backoff_ms: [1]", ", call_timeout_ms: 0"), ["no_time: 0"]);
+        assert_eq!(errors("backoff_ms: [1]", ", call_timeout_ms: 0"), ["wrong_type: 0"]);
     }
 }

@@ -41,6 +41,11 @@ impl<'a> Cursor<'a> {
         self.node
     }
 
+    /// Where errors are reported.
+    pub(crate) fn problems(self) -> &'a Problems {
+        self.problems
+    }
+
     /// The place of the value.
     pub fn span(self) -> Range<usize> {
         self.node.span.clone()
@@ -73,18 +78,7 @@ impl<'a> Cursor<'a> {
 
     /// Reports that `name` is not a declared `what`, and suggests the nearest of `declared`.
     pub fn dangling<'k>(self, name: &Key<'_>, what: &str, declared: impl Iterator<Item = &'k str> + Clone) {
-        const SHOWN: usize = 12;
-        let help = match did_you_mean(name.text, declared.clone()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if declared.clone().next().is_none() => format!("no {what} is declared"),
-            None => {
-                let shown: Vec<String> = declared.clone().take(SHOWN).map(|name| format!("`{name}`")).collect();
-                let more = if declared.count() > SHOWN { ", ..." } else { "" };
-                format!("declared: {}{more}", shown.join(", "))
-            }
-        };
-        let message = format!("no {what} is called `{}`", shorten(name.text));
-        self.report(Diagnostic::error("dangling_name", message).at(name.span.clone(), "not declared").help(help));
+        self.report(dangling(name, what, declared));
     }
 
     fn expected(self, what: &str) -> Diagnostic {
@@ -363,6 +357,22 @@ impl<'a> Cursor<'a> {
         }
         number.map(serde_json::Value::Number)
     }
+}
+
+/// That `name` is not a declared `what`, with the nearest of `declared`.
+pub(crate) fn dangling<'k>(name: &Key<'_>, what: &str, declared: impl Iterator<Item = &'k str> + Clone) -> Diagnostic {
+    const SHOWN: usize = 12;
+    let help = match did_you_mean(name.text, declared.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if declared.clone().next().is_none() => format!("no {what} is declared"),
+        None => {
+            let shown: Vec<String> = declared.clone().take(SHOWN).map(|name| format!("`{name}`")).collect();
+            let more = if declared.count() > SHOWN { ", ..." } else { "" };
+            format!("declared: {}{more}", shown.join(", "))
+        }
+    };
+    let message = format!("no {what} is called `{}`", shorten(name.text));
+    Diagnostic::error("dangling_name", message).at(name.span.clone(), "not declared").help(help)
 }
 
 /// The number by value: a whole one is written without a fraction.

@@ -28,9 +28,11 @@ mod scalar;
 mod tests;
 mod write;
 
+pub(crate) use cursor::dangling;
 pub use cursor::{Cursor, Key, MapReader};
 pub use node::{MapEntry, Node, NodeKind, Scalar, shorten};
 pub use problems::Problems;
+pub(crate) use quantity::{in_millis, millis, one_of};
 pub use read::{MAX_BYTES, MAX_KEY, parse, recording, tree};
 pub use scalar::range;
 pub use write::{GUESSED, quoted, scalar};

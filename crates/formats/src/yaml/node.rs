@@ -67,6 +67,14 @@ impl Node {
         }
     }
 
+    /// The text of a single value, as it is written.
+    pub fn text(&self) -> Option<&str> {
+        match &self.kind {
+            NodeKind::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
     /// A description for messages: ``the number `5` ``, `a list`.
     pub fn describe(&self) -> String {
         match &self.kind {

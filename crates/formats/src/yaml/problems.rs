@@ -43,6 +43,11 @@ impl Problems {
         found.push(diagnostic);
     }
 
+    /// Whether further errors are only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.found.borrow().len() >= MOST
+    }
+
     /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.found.borrow().is_empty()

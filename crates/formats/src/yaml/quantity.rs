@@ -17,7 +17,7 @@ const SUFFIXES: [(&str, u64); 9] = [
 ];
 
 /// The known key that `key` means if only the unit is wrong, and what to write.
-pub(super) fn in_millis<'k>(key: &str, value: &Node, known: &[&'k str]) -> Option<(&'k str, String)> {
+pub(crate) fn in_millis<'k>(key: &str, value: &Node, known: &[&'k str]) -> Option<(&'k str, String)> {
     let named = |stem: &str| {
         let wanted = format!("{stem}_ms");
         known.iter().copied().find(|key| *key == wanted)
@@ -44,7 +44,7 @@ fn converted(value: &Node, unit: Option<u64>) -> Option<String> {
 }
 
 /// The milliseconds of a text such as `5s`, `1.5 min` or, with the unit `bare`, `5`.
-pub(super) fn millis(text: &str, bare: Option<u64>) -> Option<u64> {
+pub(crate) fn millis(text: &str, bare: Option<u64>) -> Option<u64> {
     let text = text.trim();
     let number_ends = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(number_ends);
@@ -60,7 +60,7 @@ pub(super) fn millis(text: &str, bare: Option<u64>) -> Option<u64> {
 }
 
 /// `` `a`, `b` or `c` ``.
-pub(super) fn one_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
+pub(crate) fn one_of<'w>(words: impl Iterator<Item = &'w str>) -> String {
     let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
     match words.split_last() {
         Some((last, [])) => last.clone(),

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
-use crate::playbook::places::{CompensationPlaces, Loaded};
+use crate::playbook::places::Loaded;
 use playproof_engine::dispatch::{first_retry_fits, wait_range};
 use playproof_engine::event::WishFaults;
+use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{
     AfterRefresh, Backoff, Compensation, ConditionKind, DEFAULT_TIMEOUT, Formula, LimitKind, Limits, Refresh, Retry,
     Rule, ServerDelayMode, Verdict,
@@ -14,12 +15,13 @@ use playproof_engine::time::Duration;
 
 /// All lints of retries and refreshes.
 pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
-    for (verdict, places) in loaded.playbook.verdicts.iter().zip(&loaded.places.verdicts) {
-        let Some(places) = places else { continue };
+    for (id, verdict) in (0..).map(VerdictId).zip(&loaded.playbook.verdicts) {
+        let Some(kind) = loaded.places.compensation(id) else { continue };
+        let check = WaitLint { loaded, verdict, id, kind };
         match &verdict.then {
             Compensation::RetryWithBackoff(retry) => {
-                let check = WaitLint { loaded, verdict, places: &places.then };
-                let waits = places.then.backoff.clone().unwrap_or_else(|| places.then.kind.clone());
+                let waits = check.written("backoff_ms").or_else(|| check.written("backoff"));
+                let waits = waits.unwrap_or_else(|| check.kind.clone());
                 found.extend(check.beyond_attempts(retry, &waits));
                 found.extend(check.beyond_deadline(retry, &waits).or_else(|| check.no_retry_fits(retry, &waits)));
                 found.extend(check.list(retry, &waits));
@@ -28,7 +30,7 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                 found.extend(check.faults(retry));
             }
             Compensation::RefreshEvidence(refresh) => {
-                found.extend(WaitLint { loaded, verdict, places: &places.then }.refreshes(refresh));
+                found.extend(check.refreshes(refresh));
             }
             _ => {}
         }
@@ -37,7 +39,7 @@ pub(super) fn waits(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 
 /// Headers that no verdict heeds.
 pub(super) fn sources(loaded: &Loaded) -> Option<Diagnostic> {
-    let place = loaded.places.part("server_delay_sources")?;
+    let place = loaded.places.value(&["server_delay_sources"])?;
     let heeds = |Retry { server_delay, .. }: &Retry| {
         server_delay.mode != ServerDelayMode::Ignore || server_delay.stops_at != WishFaults::default()
     };
@@ -55,10 +57,17 @@ pub(super) fn sources(loaded: &Loaded) -> Option<Diagnostic> {
 struct WaitLint<'a> {
     loaded: &'a Loaded,
     verdict: &'a Verdict,
-    places: &'a CompensationPlaces,
+    id: VerdictId,
+    /// The place of the compensation's kind.
+    kind: Range<usize>,
 }
 
 impl WaitLint<'_> {
+    /// The value of a key of the compensation, if it is written.
+    fn written(&self, key: &str) -> Option<Range<usize>> {
+        self.loaded.places.then(self.id, &[key])
+    }
+
     fn limits(&self) -> &Limits {
         &self.loaded.playbook.limits
     }
@@ -74,7 +83,7 @@ impl WaitLint<'_> {
             retry.max_retries,
             self.limits().max_attempts
         );
-        let place = self.places.max_retries.as_ref().unwrap_or(waits).clone();
+        let place = self.written("max_retries").unwrap_or_else(|| waits.clone());
         Some(self.with_limit(Diagnostic::warning("retries_beyond_attempts", message).at(place, "more than the limit")))
     }
 
@@ -89,7 +98,7 @@ impl WaitLint<'_> {
             refresh.max_refreshes,
             self.limits().max_attempts
         );
-        let place = self.places.max_refreshes.as_ref().unwrap_or(&self.places.kind).clone();
+        let place = self.written("max_refreshes").unwrap_or_else(|| self.kind.clone());
         Some(self.with_limit(Diagnostic::warning("retries_beyond_attempts", message).at(place, "more than the limit")))
     }
 
@@ -104,7 +113,7 @@ impl WaitLint<'_> {
     fn beyond_deadline(&self, retry: &Retry, waits: &Range<usize>) -> Option<Diagnostic> {
         let deadline = self.limits().deadline?;
         // A formula without a number of retries leaves it to the deadline to end them.
-        let written = self.places.max_retries.is_some() || matches!(retry.backoff, Backoff::Listed(_));
+        let written = self.written("max_retries").is_some() || matches!(retry.backoff, Backoff::Listed(_));
         let allowed = if written { self.limits().max_attempts.saturating_sub(1).min(retry.max_retries) } else { 1 };
         let mut sum = Duration::ZERO;
         for nth in 0..allowed {
@@ -183,7 +192,7 @@ impl WaitLint<'_> {
             let help = "an upstream in trouble needs more time, not less: sort the list";
             return at(Diagnostic::warning("backoff_shrinks", message).help(help), "not in ascending order");
         }
-        if self.places.max_retries.is_some() && list.windows(2).last().is_some_and(|pair| pair[0] == pair[1]) {
+        if self.written("max_retries").is_some() && list.windows(2).last().is_some_and(|pair| pair[0] == pair[1]) {
             let message = format!("the last wait of `{name}` is written twice");
             let help = "the last wait repeats for further retries up to `max_retries`: write it once";
             return at(Diagnostic::warning("backoff_repeats", message).help(help), "the last one is redundant");
@@ -208,7 +217,7 @@ impl WaitLint<'_> {
     fn faults(&self, retry: &Retry) -> Option<Diagnostic> {
         let stops = retry.server_delay.stops_at != WishFaults::default();
         let is_read = !self.loaded.playbook.server_delay_sources.is_empty();
-        let place = self.places.server_delay.clone().filter(|_| stops && !is_read)?;
+        let place = self.written("server_delay").filter(|_| stops && !is_read)?;
         let message = format!("`{}` stops at a fault of a header, but no header is read", self.verdict.name);
         Some(
             Diagnostic::warning("unread_headers", message)
@@ -218,7 +227,7 @@ impl WaitLint<'_> {
     }
 
     fn max_wait(&self, retry: &Retry) -> Option<Diagnostic> {
-        let place = self.places.max_wait.clone().filter(|_| retry.server_delay.mode == ServerDelayMode::Ignore)?;
+        let place = self.written("max_wait_ms").filter(|_| retry.server_delay.mode == ServerDelayMode::Ignore)?;
         let message = format!("`max_wait_ms` of `{}` is never used", self.verdict.name);
         Some(
             Diagnostic::warning("unused_max_wait", message)

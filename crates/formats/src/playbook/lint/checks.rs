@@ -33,10 +33,10 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     shadowed_tools(loaded, &mut found);
     loose_schemas(loaded, &mut found);
     misspelt_kinds(loaded, &mut found);
-    if let Some(place) = &loaded.places.study {
+    if let Some(place) = loaded.places.key(&["study"]) {
         found.push(
             Diagnostic::warning("study_playbook", "this playbook is for study, not for use")
-                .at(place.clone(), "unsafe switches")
+                .at(place, "unsafe switches")
                 .help("use it for comparison; commands skip it unless they name it"),
         );
     }
@@ -52,11 +52,11 @@ fn unused_queues(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     }
     used.extend(playbook.graph.as_ref().and_then(|graph| graph.stuck).map(|stuck| stuck.queue));
     for (n, name) in playbook.queues.iter().enumerate() {
-        let Some(place) = loaded.places.queues.get(n) else { continue };
+        let Some(place) = u16::try_from(n).ok().and_then(|n| loaded.places.queue(QueueId(n))) else { continue };
         if !used.iter().any(|queue| queue.index() == n) {
             found.push(
                 Diagnostic::warning("unused_queue", format!("nothing escalates to the queue `{name}`"))
-                    .at(place.clone(), "no call ever waits here")
+                    .at(place, "no call ever waits here")
                     .help("remove it, or name it in an `escalate_to_human`"),
             );
         }
@@ -100,16 +100,17 @@ fn shadowed_tools(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
 }
 
 fn loose_schemas(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
-    for (tool, places) in loaded.playbook.tools.rows().iter().zip(&loaded.places.tools) {
-        let schema = places.facts.iter().find(|(key, _)| *key == "schema");
-        let (Some(schema), Some((_, place))) = (tool.schema(), schema) else { continue };
+    for (n, tool) in loaded.playbook.tools.rows().iter().enumerate() {
+        let (Some(schema), Some(place)) = (tool.schema(), loaded.places.written("tools", n, "schema")) else {
+            continue;
+        };
         if schema.is_loose() {
             found.push(
                 Diagnostic::warning(
                     "loose_schema",
                     format!("the schema of `{}` lets unknown arguments pass", tool.pattern),
                 )
-                .at(place.clone(), "a misspelt argument reaches the tool")
+                .at(place, "a misspelt argument reaches the tool")
                 .help("write `additionalProperties: false`, also in objects inside"),
             );
         }
@@ -146,10 +147,13 @@ fn misspelt_kinds(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
             let named_before = earlier.clone().any(|earlier| earlier == kind);
             let Some(likely) = likely_kind(kind, KNOWN_KINDS.into_iter().chain(earlier)) else { continue };
             let both_meant = rule.when.texts(ConditionKind::Kind).iter().any(|other| other == likely);
-            let Some(place) = loaded.places.rules.get(n).filter(|_| !both_meant && !named_before) else { continue };
+            if both_meant || named_before {
+                continue;
+            }
+            let places = loaded.places.condition(n, "kind");
             found.push(
                 Diagnostic::warning("misspelt_kind", format!("no known adapter gives the kind `{kind}`"))
-                    .at(place.kinds.get(nth).unwrap_or(&place.when).clone(), "unknown")
+                    .at(places.get(nth).cloned().unwrap_or_default(), "unknown")
                     .help(format!("did you mean `{likely}`? if both exist, name both in one rule")),
             );
         }

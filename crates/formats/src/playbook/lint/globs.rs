@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::Loaded;
 use playproof_engine::glob::{Glob, is_glob};
+use playproof_engine::ids::RuleId;
 use playproof_engine::playbook::ConditionKind;
 
 /// The most tools that one lint names.
@@ -17,8 +18,9 @@ pub fn stopped_globs(loaded: &Loaded, known: &BTreeSet<String>, declared: &BTree
     let (tools, places) = (&loaded.playbook.tools, &loaded.places);
     let rows = tools.rows().iter().map(|row| row.pattern.as_str()).enumerate();
     let rows: Vec<(&str, Range<usize>)> = rows.filter_map(|(n, row)| Some((row, places.tool(n)?))).collect();
-    let of_rules = loaded.playbook.rules.iter().zip(&places.rules).flat_map(|(rule, places)| {
-        rule.when.texts(ConditionKind::Tool).iter().map(|glob| (glob.as_str(), places.when.clone()))
+    let of_rules = (0..).map(RuleId).zip(&loaded.playbook.rules).flat_map(|(id, rule)| {
+        let globs = rule.when.texts(ConditionKind::Tool).iter();
+        globs.filter_map(move |glob| Some((glob.as_str(), places.when(id)?)))
     });
     let has_row = |tool: &String| tools.rows().iter().any(|row| row.pattern == *tool);
     let missed: BTreeSet<String> = known.union(declared).filter(|tool| !has_row(tool)).cloned().collect();

@@ -33,13 +33,13 @@ pub(super) fn guards(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnostic>
     let playbook = &loaded.playbook;
     let exhausts = playbook.study.as_ref().is_some_and(|study| study.refused_reversal_exhausts);
     for (id, verdict) in ids(playbook) {
-        let Some(Some(places)) = loaded.places.verdicts.get(id.index()) else { continue };
-        if let (Some(place), Some(why)) = (&places.then.on_unsafe, why_never_unsafe(playbook, live, id)) {
-            found.push(unreached(verdict, "on_unsafe", place, why));
-        } else if let Some(place) = &places.then.on_refused
+        if let (Some(place), Some(why)) = (loaded.places.then(id, &["on_unsafe"]), why_never_unsafe(playbook, live, id))
+        {
+            found.push(unreached(verdict, "on_unsafe", &place, why));
+        } else if let Some(place) = loaded.places.on_refused(id)
             && exhausts
         {
-            found.push(unreached(verdict, "on_refused", place, "`refused_reversal: exhausted` ends the call first"));
+            found.push(unreached(verdict, "on_refused", &place, "`refused_reversal: exhausted` ends the call first"));
         }
     }
 }

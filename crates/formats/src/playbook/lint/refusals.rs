@@ -3,6 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::playbook::places::Loaded;
 use playproof_engine::event::EffectClaim;
+use playproof_engine::ids::RuleId;
 use playproof_engine::playbook::{Access, ConditionKind, MessageOp, MessageTest, Playbook, When};
 
 /// The kind of a failure about which only words are known.
@@ -11,7 +12,7 @@ const WORDS_ALONE: &str = "tool_error";
 /// Rules for writes that claim `not_applied` and recognise the failure by `contains` alone.
 pub(super) fn by_words(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let playbook = &loaded.playbook;
-    for (rule, places) in playbook.rules.iter().zip(&loaded.places.rules) {
+    for (id, rule) in (0..).map(RuleId).zip(&playbook.rules) {
         let verdict = playbook.verdict(rule.verdict);
         if verdict.effect != EffectClaim::NotApplied || !is_by_words(&rule.when) || !may_write(playbook, &rule.when) {
             continue;
@@ -19,7 +20,7 @@ pub(super) fn by_words(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         let said = format!("`{}` claims that a write did nothing, from words anywhere in a message", rule.name);
         found.push(
             Diagnostic::warning("words_prove_nothing", said)
-                .at(places.when.clone(), "a tool may have acted and say these words")
+                .at(loaded.places.when(id).unwrap_or_default(), "a tool may have acted and say these words")
                 .help("ask for a `status`, a `code` or a `kind`, or for `clause` instead of `contains`"),
         );
     }

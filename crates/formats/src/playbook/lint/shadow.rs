@@ -4,6 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::playbook::overlap;
 use crate::playbook::overlap::{Follows, Regexes};
 use crate::playbook::places::Loaded;
+use playproof_engine::ids::RuleId;
 use playproof_engine::playbook::{ConditionKind, ConditionTest, LimitKind, NumberRange, Playbook, When};
 
 /// The most cases of one rule that are checked one by one.
@@ -35,15 +36,20 @@ pub fn silent_rules(loaded: &Loaded) -> Vec<Option<String>> {
     silent
 }
 
+fn rule_id(n: usize) -> RuleId {
+    RuleId(u16::try_from(n).unwrap_or(u16::MAX)) // the format has fewer rules
+}
+
 fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
-    let (playbook, rule, places) = (&loaded.playbook, &loaded.playbook.rules[n], &loaded.places.rules[n]);
+    let (playbook, rule) = (&loaded.playbook, &loaded.playbook.rules[n]);
+    let when = || loaded.places.when(rule_id(n)).unwrap_or_default();
     if rule.when.get(ConditionKind::Error).is_some() && rule.when.requires_error() {
         found.push(
             Diagnostic::warning(
                 "impossible_rule",
                 format!("`{}` requires that the error is absent, and tests it", rule.name),
             )
-            .at(places.when.clone(), "matches nothing")
+            .at(when(), "matches nothing")
             .help("combine `error: absent` only with tool, access, idempotent, keyed and attempt"),
         );
         return false;
@@ -51,7 +57,7 @@ fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
     let most = playbook.limits.max_attempts;
     let attempts = rule.when.ranges(ConditionKind::Attempt);
     if !attempts.is_empty() && attempts.iter().all(|range| range.first > most) {
-        let place = places.attempt.clone().unwrap_or_else(|| places.when.clone());
+        let place = loaded.places.attempt(n).unwrap_or_else(when);
         let message = format!("`{}` requires an attempt that never happens: a call has at most {most}", rule.name);
         let diagnostic = Diagnostic::warning("impossible_rule", message).at(place, "never reached");
         found.push(match loaded.places.limit(LimitKind::MaxAttempts) {
@@ -64,7 +70,8 @@ fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
 }
 
 fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], found: &mut Vec<Diagnostic>) -> bool {
-    let (playbook, places) = (&loaded.playbook, &loaded.places);
+    let playbook = &loaded.playbook;
+    let name_of = |n| loaded.places.rule(rule_id(n)).unwrap_or_default();
     let rule = &playbook.rules[n];
     let meets = |earlier: usize| !overlap::are_disjoint(&playbook.rules[earlier].when, &rule.when);
     let earlier: Vec<usize> = (0..n).filter(|&earlier| live[earlier] && meets(earlier)).collect();
@@ -72,11 +79,11 @@ fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], foun
         let names: Vec<String> = shadows.iter().map(|&earlier| format!("`{}`", playbook.rules[earlier].name)).collect();
         let message = format!("`{}` never decides: {} matches the same failures first", rule.name, names.join(" and "));
         let diagnostic = Diagnostic::warning("shadowed_rule", message)
-            .at(places.rules[n].name.clone(), "never reached")
+            .at(name_of(n), "never reached")
             .help("put the narrower rule first, or remove it");
-        found.push(shadows.iter().fold(diagnostic, |all, &earlier| {
-            all.at(places.rules[earlier].name.clone(), "the first that matches wins")
-        }));
+        found.push(
+            shadows.iter().fold(diagnostic, |all, &earlier| all.at(name_of(earlier), "the first that matches wins")),
+        );
         return true;
     }
     let undecided =
@@ -89,8 +96,8 @@ fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], foun
         );
         found.push(
             Diagnostic::warning("shadow_undecided", message)
-                .at(places.rules[n].name.clone(), "may never be reached")
-                .at(places.rules[earlier].name.clone(), "has a regular expression")
+                .at(name_of(n), "may never be reached")
+                .at(name_of(earlier), "has a regular expression")
                 .help("write a fixture in which the later rule matches, or use `contains`"),
         );
     }

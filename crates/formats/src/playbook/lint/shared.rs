@@ -4,7 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::playbook::overlap;
 use crate::playbook::places::Loaded;
 use playproof_engine::dispatch::wait_range;
-use playproof_engine::ids::RetryBudgetId;
+use playproof_engine::ids::{RetryBudgetId, VerdictId};
 use playproof_engine::playbook::{
     AfterMaxWait, BreakerMark, BreakerRules, BudgetUnit, DEFAULT_BREAKER, DEFAULT_TIMEOUT, EvaluateOn, HalfOpen,
     Limits, Ratio, Retry, RetryBudgetKind, ServerDelayMode, TokenBucket, Tokens, ToolRow,
@@ -15,19 +15,20 @@ use playproof_engine::time::Duration;
 pub(super) fn breakers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let playbook = &loaded.playbook;
     let marks_failures = playbook.verdicts.iter().any(|verdict| verdict.breaker == BreakerMark::Failure);
-    for ((server, rules), places) in playbook.breakers.iter().zip(&loaded.places.breakers) {
+    for (n, (server, rules)) in playbook.breakers.iter().enumerate() {
+        let near = |key| loaded.places.near("breakers", n, key).unwrap_or_default();
         let slow_success_opens = rules.opens_at.slow.is_some() && rules.evaluate_on == EvaluateOn::Any;
         if !marks_failures && !slow_success_opens {
             found.push(
                 Diagnostic::warning("circuit_never_opens", format!("nothing opens the breaker `{server}`"))
-                    .at(places.name.clone(), "no verdict is a failure of its server")
+                    .at(near(""), "no verdict is a failure of its server")
                     .help("write `breaker: failure` in the verdicts that mean that the server is down"),
             );
         }
         if let Some((key, why)) = never_closes(rules) {
             found.push(
                 Diagnostic::warning("circuit_never_closes", format!("no probe closes the breaker `{server}`"))
-                    .at(places.of(key), why)
+                    .at(near(key), why)
                     .help("give probes the time to answer"),
             );
         }
@@ -41,7 +42,7 @@ pub(super) fn breakers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         if **server != *DEFAULT_BREAKER && !tools.is_empty() && !is_tool {
             found.push(
                 Diagnostic::warning("unused_breaker", format!("no tool belongs to the server `{server}`"))
-                    .at(places.name.clone(), "no request ever asks it")
+                    .at(near(""), "no request ever asks it")
                     .help("remove it, or name a tool"),
             );
         }
@@ -62,8 +63,8 @@ fn never_closes(rules: &BreakerRules) -> Option<(&'static str, &'static str)> {
 }
 
 fn unused_marks(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
-    for (verdict, places) in loaded.playbook.verdicts.iter().zip(&loaded.places.verdicts) {
-        let Some(place) = places.as_ref().and_then(|places| places.breaker.clone()) else { continue };
+    for (n, verdict) in loaded.playbook.verdicts.iter().enumerate() {
+        let Some(place) = loaded.places.written("verdicts", n, "breaker") else { continue };
         found.push(
             Diagnostic::warning("unused_breaker", format!("`{}` speaks to a breaker, and there is none", verdict.name))
                 .at(place, "no breaker hears it")
@@ -78,7 +79,7 @@ pub(super) fn budget(loaded: &Loaded) -> Option<Diagnostic> {
     let counted = if budget.counts == BudgetUnit::Calls { "call" } else { "attempt" };
     Some(
         Diagnostic::warning("budget_allows_no_call", "every call of every run is refused: the budget is spent at once")
-            .at(loaded.places.part("budget")?, format!("not one {counted}"))
+            .at(loaded.places.value(&["budget"])?, format!("not one {counted}"))
             .help("raise `tool_calls`, or remove the budget"),
     )
 }
@@ -98,7 +99,7 @@ pub(super) fn dedupe(loaded: &Loaded) -> Option<Diagnostic> {
     let message = format!("the waits of `{name}` can take longer than the {window} ms for which results are kept");
     Some(
         Diagnostic::warning("dedupe_shorter_than_retries", message)
-            .at(loaded.places.part("dedupe")?, "a late retry finds nothing")
+            .at(loaded.places.value(&["dedupe"])?, "a late retry finds nothing")
             .help("raise `window_ms`, or retry for a shorter time"),
     )
 }
@@ -116,7 +117,7 @@ pub(super) fn takeover(loaded: &Loaded) -> Option<Diagnostic> {
     let message = format!("{tool} may take {timeout} ms to answer, and is taken over after {takeover} ms");
     Some(
         Diagnostic::warning("hasty_takeover", message)
-            .at(loaded.places.part("dedupe")?, "a call that works is sent twice")
+            .at(loaded.places.value(&["dedupe"])?, "a call that works is sent twice")
             .help("raise `takeover_ms` above the longest timeout"),
     )
 }
@@ -143,27 +144,27 @@ fn longest_span(retry: &Retry, limits: &Limits, enough: Duration) -> Duration {
 /// All lints of retry budgets.
 pub(super) fn retry_budgets(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let playbook = &loaded.playbook;
-    let budgets = (0..).map(RetryBudgetId).zip(&playbook.retry_budgets).zip(&loaded.places.retry_budgets);
-    for ((id, (name, budget)), places) in budgets {
+    for (id, (name, budget)) in (0..).map(RetryBudgetId).zip(&playbook.retry_budgets) {
+        let near = |key| loaded.places.near("retry_budgets", id.index(), key).unwrap_or_default();
         let uses = |retry: &Retry| retry.retry_budget == Some(id);
         if !playbook.verdicts.iter().any(|verdict| verdict.then.retry().is_some_and(uses)) {
             found.push(
                 Diagnostic::warning("unused_retry_budget", format!("no retry takes from the budget `{name}`"))
-                    .at(places.name.clone(), "never used")
+                    .at(near(""), "never used")
                     .help("remove it, or name it in a `retry_with_backoff`"),
             );
         }
         if let Some((key, why)) = below_one_retry(&budget.kind) {
             found.push(
                 Diagnostic::warning("budget_below_one_retry", format!("the budget `{name}` never allows a retry"))
-                    .at(places.of(key), why)
+                    .at(near(key), why)
                     .help("raise it, or remove the retries"),
             );
         }
     }
-    for (verdict, places) in playbook.verdicts.iter().zip(&loaded.places.verdicts) {
+    for (verdict_id, verdict) in (0..).map(VerdictId).zip(&playbook.verdicts) {
         let Some(Retry { retry_budget: Some(id), cost: Some(cost), .. }) = verdict.then.retry() else { continue };
-        let Some(place) = places.as_ref().and_then(|places| places.then.cost.clone()) else { continue };
+        let Some(place) = loaded.places.then(verdict_id, &["cost"]) else { continue };
         if let RetryBudgetKind::TokenBucket(TokenBucket { capacity, .. }) = playbook.retry_budget(*id).kind
             && *cost > capacity
         {
@@ -183,9 +184,9 @@ pub(super) fn layers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     let playbook = &loaded.playbook;
     let retries = playbook.verdicts.iter().filter_map(|verdict| verdict.then.retry()).map(|retry| retry.max_retries);
     let attempts = playbook.limits.max_attempts.min(retries.fold(1, u32::saturating_add));
-    for (tool, places) in playbook.tools.rows().iter().zip(&loaded.places.tools) {
+    for (n, tool) in playbook.tools.rows().iter().enumerate() {
         let below = tool.upstream_retries().saturating_add(1);
-        let Some((_, place)) = places.facts.iter().find(|(key, _)| *key == "upstream_retries") else { continue };
+        let Some(place) = loaded.places.written("tools", n, "upstream_retries") else { continue };
         if below == 1 || attempts == 1 {
             continue;
         }
@@ -196,7 +197,7 @@ pub(super) fn layers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
         );
         found.push(
             Diagnostic::warning("layers_multiply", message)
-                .at(place.clone(), "its own client retries too")
+                .at(place, "its own client retries too")
                 .help("retry in one layer: switch the retries of the tool's client off"),
         );
     }

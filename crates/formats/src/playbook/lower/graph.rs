@@ -7,114 +7,77 @@ use std::sync::Arc;
 use super::names::Declared;
 use super::steps::steps;
 use super::tools::argument_schema;
-use super::waiting::word;
 use crate::arguments;
 use crate::diagnostic::Diagnostic;
-use crate::playbook::places::{GraphPlaces, SharedPlaces};
-use crate::playbook::syntax;
-use crate::yaml::{Cursor, MapReader, shorten};
+use crate::schema::At;
+use crate::yaml::{Key, shorten};
 use playproof_engine::glob::is_glob;
 use playproof_engine::ids::{ActionId, QueueId};
 use playproof_engine::playbook::{Action, Graph, Others, Stuck};
 
-/// Actions and graph of a playbook, with their places.
-#[derive(Debug, Default)]
-pub(super) struct Ordered {
-    pub actions: Vec<Action>,
-    pub graph: Option<Graph>,
-    pub places: GraphPlaces,
-}
+/// In a row of the graph: every action.
+const ANY_ACTION: &str = "*";
 
 /// The actions and the graph over them.
-pub(super) fn ordered(record: &MapReader<'_>, queues: &Declared) -> Option<Ordered> {
+pub(super) fn ordered(root: At<'_>, queues: &Declared) -> Option<(Vec<Action>, Option<Graph>)> {
     let mut names = Declared::new("action");
-    let actions = match record.optional("actions") {
-        Some(at) => actions(at, &mut names),
-        None => Some(Vec::new()),
-    };
-    let graph = match (record.optional("graph"), record.optional("actions")) {
-        (None, _) => Some(None),
+    let actions = actions(root, &mut names);
+    let graph = match (root.get("graph"), root.get("actions")) {
         (Some(at), None) => {
             let message = "a graph orders `actions`, and there are none";
             let said = Diagnostic::error("graph_without_actions", message).at(at.span(), "of which actions?");
             at.report(said.help("add `actions:`, one row for each action of the graph"));
             None
         }
-        (Some(at), Some(_)) => graph(at, &names, queues).map(Some),
+        _ => root.optional("graph", |at| graph(at, &names, queues)),
     };
-    let (actions, action_places): (_, Vec<ActionPlaces>) = actions?.into_iter().unzip();
-    let (graph, mut places) = match graph? {
-        Some((graph, places)) => (Some(graph), places),
-        None => (None, GraphPlaces::default()),
-    };
-    (places.actions, places.steps) = action_places.into_iter().unzip();
-    Some(Ordered { actions, graph, places })
+    Some((actions?, graph?))
 }
 
-fn actions(at: Cursor<'_>, names: &mut Declared) -> Option<Vec<(Action, ActionPlaces)>> {
+fn actions(root: At<'_>, names: &mut Declared) -> Option<Vec<Action>> {
     let mut bodies: BTreeMap<&str, Range<usize>> = BTreeMap::new();
     let mut written = Vec::new();
-    for (name, body) in at.entries("`actions`")? {
-        let is_named = body.named(&name, "");
-        if is_named {
-            names.declare(&name, body);
-        }
-        let Some(record) = body.record("an action", syntax::ACTION) else {
-            written.push(None);
-            continue;
-        };
-        let steps = record.optional("steps").map_or(Some(Vec::new()), |at| steps(at, &record));
-        let (tool, place) = match record.optional("tool").filter(|_| record.optional("steps").is_none()) {
+    for (name, at) in root.get("actions").into_iter().flat_map(At::entries) {
+        names.declare(&name, at);
+        let (tool, place) = match at.get("tool").filter(|_| at.get("steps").is_none()) {
             None => (Some(name.text), name.span.clone()),
-            Some(at) => (at.words(), at.span()),
+            Some(at) => (at.text(), at.span()),
         };
-        let tool = tool.filter(|tool| is_body(body, tool, &place, &mut bodies));
-        let inputs = record.optional("inputs").map_or(Some(None), |at| arguments::inputs(at).map(Some));
-        let places = SharedPlaces::new(&name, &record, syntax::ACTION);
-        let step_places: Vec<Range<usize>> = steps.iter().flatten().map(|(_, place)| place.step.clone()).collect();
-        let tools = steps.iter().flatten().map(|(step, place)| (Arc::clone(&step.tool), place.tool.clone())).collect();
-        let action = tool.zip(inputs).zip(steps).filter(|_| is_named).map(|((tool, inputs), steps)| Action {
+        if let Some(tool) = tool {
+            check_body(at, tool, &place, &mut bodies);
+        }
+        let (steps, inputs) = (at.optional("steps", steps), at.optional("inputs", arguments::inputs));
+        written.push(tool.zip(inputs).zip(steps).map(|((tool, inputs), steps)| Action {
             name: name.text.into(),
             tool: Arc::from(tool),
-            steps: steps.into_iter().map(|(step, _)| step).collect(),
+            steps: steps.unwrap_or_default(),
             inputs: inputs.map(argument_schema),
-        });
-        written.push(action.map(|action| (action, (places, step_places), tools)));
+        }));
     }
-    let written: Option<Vec<(Action, ActionPlaces, Vec<StepTool>)>> = written.into_iter().collect();
-    let written = written?;
-    let names: Vec<Arc<str>> = written.iter().filter(|(action, ..)| !action.steps.is_empty()).map(name_of).collect();
-    let mut good = true;
-    for (tool, place) in written.iter().flat_map(|(.., tools)| tools).filter(|(tool, _)| names.contains(tool)) {
-        let message = format!("`{}` is an action with steps, and a step is one call", shorten(tool));
-        let said = Diagnostic::error("nested_steps", message).at(place.clone(), "not a tool");
-        at.report(said.help("write its steps here"));
-        good = false;
-    }
-    good.then(|| written.into_iter().map(|(action, places, _)| (action, places)).collect())
+    refuse_nested_steps(root);
+    written.into_iter().collect()
 }
 
-/// The tool of a step, and its place.
-type StepTool = (Arc<str>, Range<usize>);
-
-/// The places of an action and of its steps.
-type ActionPlaces = (SharedPlaces, Vec<Range<usize>>);
-
-fn name_of((action, ..): &(Action, ActionPlaces, Vec<StepTool>)) -> Arc<str> {
-    Arc::clone(&action.name)
+/// Refuses steps whose tool is an action with steps itself.
+fn refuse_nested_steps(root: At<'_>) {
+    let of_actions = || root.get("actions").into_iter().flat_map(At::entries);
+    let has_steps = |(name, at): (Key<'_>, At<'_>)| at.get("steps").map(|_| name.text.to_owned());
+    let names: Vec<String> = of_actions().filter_map(has_steps).collect();
+    for step in of_actions().filter_map(|(_, at)| at.get("steps")).flat_map(At::items) {
+        let Some(tool) = step.get("tool").and_then(At::key) else { continue };
+        if names.iter().any(|name| name == tool.text) {
+            let message = format!("`{}` is an action with steps, and a step is one call", shorten(tool.text));
+            let said = Diagnostic::error("nested_steps", message).at(tool.span, "not a tool");
+            step.report(said.help("write its steps here"));
+        }
+    }
 }
 
-/// Whether a tool can be the body of one more action.
-fn is_body<'a>(
-    at: Cursor<'_>,
-    tool: &'a str,
-    place: &Range<usize>,
-    bodies: &mut BTreeMap<&'a str, Range<usize>>,
-) -> bool {
+/// Checks that a tool can be the body of one more action.
+fn check_body<'a>(at: At<'_>, tool: &'a str, place: &Range<usize>, bodies: &mut BTreeMap<&'a str, Range<usize>>) {
     if is_glob(tool) {
         let message = format!("an action has one tool, and `{}` is a glob", shorten(tool));
-        at.report(Diagnostic::error("glob_as_body", message).at(place.clone(), "not the name of a tool"));
-        return false;
+        return at.report(Diagnostic::error("glob_as_body", message).at(place.clone(), "not the name of a tool"));
     }
     match bodies.get(tool) {
         None => drop(bodies.insert(tool, place.clone())),
@@ -128,110 +91,66 @@ fn is_body<'a>(
             );
         }
     }
-    true // so that names in the graph resolve
 }
 
-fn graph(at: Cursor<'_>, names: &Declared, queues: &Declared) -> Option<(Graph, GraphPlaces)> {
-    let record = at.record("`graph`", syntax::GRAPH)?;
-    let entry = record.required("entry").and_then(|at| entry(at, names));
-    let next = record.required("next").and_then(|at| next(at, names));
-    let others = word(&record, "others", &Others::TABLE, Others::Refuse);
-    let stuck = record.optional("stuck").map_or(Some(None), |at| stuck(at, queues).map(Some));
-    let (next, next_places) = next?.into_iter().unzip();
-    let graph = Graph { entry: entry?, next, others: others?, stuck: stuck? };
-    let places = GraphPlaces {
-        actions: Vec::new(),
-        steps: Vec::new(),
-        graph: record.span(),
-        entry: record.optional("entry").map(Cursor::span),
-        next_all: record.optional("next").map(Cursor::span),
-        next: next_places,
-        others: record.optional("others").map(Cursor::span),
-        stuck: record.optional("stuck").map(Cursor::span),
-    };
-    Some((graph, places))
+fn graph(at: At<'_>, names: &Declared, queues: &Declared) -> Option<Graph> {
+    let entry = at.get("entry").and_then(|at| row(at, names));
+    let next = at.get("next").and_then(|at| next(at, names));
+    let stuck = at.optional("stuck", |at| stuck(at, queues));
+    Some(Graph { entry: entry?, next: next?, others: at.word("others", Others::parse)?, stuck: stuck? })
 }
 
-fn entry(at: Cursor<'_>, names: &Declared) -> Option<Vec<ActionId>> {
-    let entry = row(at, names)?;
-    if entry.is_empty() {
-        at.wrong("empty_entry", "no run could begin", "name the actions with which a run begins");
-        return None;
-    }
-    Some(entry)
-}
-
-/// A row for each action, in their order, with its place.
-fn next(at: Cursor<'_>, names: &Declared) -> Option<Vec<(Vec<ActionId>, Range<usize>)>> {
-    let mut rows: Vec<Option<(Vec<ActionId>, Range<usize>)>> = vec![None; names.len()];
-    let mut good = true;
-    for (name, value) in at.entries("`next`")? {
+/// A row for each action, in their order.
+fn next(at: At<'_>, names: &Declared) -> Option<Vec<Vec<ActionId>>> {
+    let mut rows: Vec<Option<Vec<ActionId>>> = vec![None; names.len()];
+    let mut is_written = vec![false; names.len()];
+    for (name, value) in at.entries() {
         let read = row(value, names);
-        good &= read.is_some();
-        match names.number(name.text) {
+        match names.number(name.text).map(usize::from) {
             Some(action) => {
-                if let (Some(slot), Some(read)) = (rows.get_mut(usize::from(action)), read) {
-                    *slot = Some((read, name.span.clone()));
-                }
+                is_written[action] = true; // ids count the names
+                rows[action] = read;
             }
-            None => {
-                value.dangling(&name, "action", names.names());
-                good = false;
-            }
+            None => at.dangling(&name, "action", names.names()),
         }
     }
-    for (name, place) in names.names().zip(names.places()) {
-        if at.entry(name).is_none() {
-            let message = format!("the graph has no row for `{}`", shorten(name));
-            at.report(
-                Diagnostic::error("missing_row", message)
-                    .at(place.clone(), "what may follow it?")
-                    .help(format!("write `{name}: []` in `next` if nothing may follow it")),
-            );
-            good = false;
-        }
-    }
-    if !good {
-        return None;
+    for ((name, place), _) in names.names().zip(names.places()).zip(is_written).filter(|(_, is_written)| !is_written) {
+        let message = format!("the graph has no row for `{}`", shorten(name));
+        at.report(
+            Diagnostic::error("missing_row", message)
+                .at(place.clone(), "what may follow it?")
+                .help(format!("write `{name}: []` in `next` if nothing may follow it")),
+        );
     }
     rows.into_iter().collect()
 }
 
 /// Some actions, each once, in the order of the text; `"*"`: all of them.
-fn row(at: Cursor<'_>, names: &Declared) -> Option<Vec<ActionId>> {
-    if at.is_text(syntax::ANY_ACTION) {
+fn row(at: At<'_>, names: &Declared) -> Option<Vec<ActionId>> {
+    if at.is_text(ANY_ACTION) {
         return Some((0..).map(ActionId).take(names.len()).collect());
     }
-    let mut row: Vec<(ActionId, Range<usize>)> = Vec::new();
-    let mut good = true;
-    for item in at.list_of("a list of actions, or `\"*\"` for every action")? {
-        if item.is_text(syntax::ANY_ACTION) {
+    let mut row: Vec<(Option<u16>, Range<usize>)> = Vec::new();
+    for item in at.items() {
+        if item.is_text(ANY_ACTION) {
             let message = "`\"*\"` is every action, and stands alone in place of the list";
             let said = Diagnostic::error("any_in_list", message).at(item.span(), "not in a list");
             item.report(said.help("write `\"*\"` without brackets, or the names of the actions"));
-            good = false;
             continue;
         }
-        match names.find(item).map(ActionId) {
-            Some(action) => match row.iter().find(|(known, _)| *known == action) {
-                None => row.push((action, item.span())),
-                Some((_, first)) => {
-                    let said = Diagnostic::error("named_twice", "this action is named twice in one row");
-                    item.report(said.at(item.span(), "again here").at(first.clone(), "first here"));
-                    good = false;
-                }
-            },
-            None => good = false,
+        let action = names.find(item);
+        if let Some((_, first)) = row.iter().find(|(known, _)| action.is_some() && *known == action) {
+            let said = Diagnostic::error("named_twice", "this action is named twice in one row");
+            item.report(said.at(item.span(), "again here").at(first.clone(), "first here"));
         }
+        row.push((action, item.span()));
     }
-    good.then(|| row.into_iter().map(|(action, _)| action).collect())
+    row.into_iter().map(|(action, _)| action.map(ActionId)).collect::<Option<_>>().filter(|_| at.fits())
 }
 
-fn stuck(at: Cursor<'_>, queues: &Declared) -> Option<Stuck> {
-    let record = at.record("`stuck`", syntax::STUCK)?;
-    let after = record.required("after").and_then(|at| at.count(1..=syntax::MOST_REFUSALS));
-    let queue = record.required("queue").and_then(|at| queues.find(at)).map(QueueId);
-    Some(Stuck { after: after?, queue: queue? })
+fn stuck(at: At<'_>, queues: &Declared) -> Option<Stuck> {
+    let queue = at.get("queue").and_then(|at| queues.find(at)).map(QueueId);
+    Some(Stuck { after: at.number("after")?, queue: queue? })
 }
 
 #[cfg(test)]

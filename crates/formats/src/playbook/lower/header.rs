@@ -1,53 +1,31 @@
 //! Headers: the tests of them in rules, and those that say how long to wait.
 
 use crate::diagnostic::Diagnostic;
-use crate::playbook::syntax;
-use crate::yaml::{Cursor, MapReader, NodeKind, Scalar, shorten};
+use crate::schema::At;
 use playproof_engine::playbook::{DelayFormat, DelaySource, HeaderOp, HeaderTest};
 
-/// The tests of the condition `header`: one, or a list of which one must hold.
-pub(super) fn tests(at: Cursor<'_>) -> Option<Vec<HeaderTest>> {
-    let tests: Vec<Option<HeaderTest>> = at.one_or_many().into_iter().map(test).collect();
-    let tests: Option<Vec<HeaderTest>> = tests.into_iter().collect();
-    tests.filter(|tests| !tests.is_empty())
-}
-
-fn test(at: Cursor<'_>) -> Option<HeaderTest> {
-    let record = at.record("a test of a header", syntax::HEADER)?;
-    let name = record.required("name").and_then(name);
-    let invert = record.optional("invert").map_or(Some(false), Cursor::bool);
-    let written: Vec<&str> = syntax::HEADER_OPS.into_iter().filter(|key| record.optional(key).is_some()).collect();
-    let (op, is_absent) = match written.as_slice() {
-        [] => (Some(HeaderOp::Present), false),
-        ["equals"] => (texts(&record, "equals").map(HeaderOp::Equals), false),
-        ["prefix"] => (texts(&record, "prefix").map(HeaderOp::Prefix), false),
-        ["range"] => (record.optional("range").and_then(range), false),
-        ["present"] => (Some(HeaderOp::Present), !record.optional("present").and_then(Cursor::bool)?),
-        several => {
-            let message = "a header has one test: `equals`, `prefix`, `range` or `present`";
-            let spans = several.iter().filter_map(|key| record.key_span(key));
-            at.report(spans.fold(Diagnostic::error("several_chosen", message), |all, span| all.at(span, "one")));
-            return None;
-        }
+/// One test of the condition `header`.
+pub(super) fn test(at: At<'_>) -> Option<HeaderTest> {
+    let invert = at.field("invert")?.flag()?;
+    let texts = |at: At<'_>| at.all(|at| at.text().map(str::to_owned));
+    let (op, is_absent) = if let Some(equals) = at.get("equals") {
+        (HeaderOp::Equals(texts(equals)?), false)
+    } else if let Some(prefix) = at.get("prefix") {
+        (HeaderOp::Prefix(texts(prefix)?), false)
+    } else if let Some(own) = at.get("range") {
+        (range(own)?, false)
+    } else {
+        (HeaderOp::Present, at.optional("present", At::flag)? == Some(false))
     };
-    Some(HeaderTest { name: name?, op: op?, invert: invert? != is_absent })
-}
-
-fn texts(record: &MapReader<'_>, key: &str) -> Option<Vec<String>> {
-    let each = record.optional(key)?.one_or_many().into_iter().map(|at| at.as_written().map(str::to_owned));
-    let texts: Option<Vec<String>> = each.collect::<Vec<_>>().into_iter().collect();
-    texts.filter(|texts| !texts.is_empty())
+    Some(HeaderTest { name: name(at.get("name")?)?, op, invert: invert != is_absent })
 }
 
 /// `[FIRST, END]`: from the first number to below the second.
-fn range(at: Cursor<'_>) -> Option<HeaderOp> {
-    let bound = |at: Cursor<'_>| match at.node().kind {
-        NodeKind::Scalar { value: Scalar::Whole(bound), .. } => i64::try_from(bound).ok(),
-        _ => None,
-    };
-    let bounds: Vec<Option<i64>> = at.list()?.map(bound).collect();
+fn range(at: At<'_>) -> Option<HeaderOp> {
+    let bounds: Vec<Option<i64>> = at.items().map(At::whole).collect();
     match bounds.as_slice() {
         [Some(first), Some(end)] if first < end => Some(HeaderOp::Range(*first, *end)),
+        _ if at.items().count() != 2 || !at.items().all(At::fits) => None,
         _ => {
             let message = "a range of a header is `[FIRST, END]`: whole numbers from the first to below the second";
             at.wrong("bad_range", message, "not a range");
@@ -57,27 +35,13 @@ fn range(at: Cursor<'_>) -> Option<HeaderOp> {
 }
 
 /// The name of a header in lower case.
-fn name(at: Cursor<'_>) -> Option<String> {
-    let text = at.string()?;
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    let plain = text.strip_prefix(':').unwrap_or(text); // `:status`, of HTTP/2
-    if plain.is_empty() || plain.len() > 100 || !plain.bytes().all(fits) {
-        let message = format!("`{}` is not the name of a header", shorten(text));
-        at.wrong("bad_header", message, "letters, digits and `-`");
-        return None;
-    }
-    Some(text.to_ascii_lowercase())
+fn name(at: At<'_>) -> Option<String> {
+    at.text().map(str::to_ascii_lowercase)
 }
 
 /// The headers that say how long to wait, in the order in which they are read.
-pub(super) fn sources(at: Cursor<'_>) -> Option<Vec<DelaySource>> {
-    let list: Vec<Cursor<'_>> = at.list()?.collect();
-    if list.is_empty() || list.len() > syntax::MOST_SOURCES {
-        let message =
-            format!("there are 1 to {} headers that say how long to wait, not {}", syntax::MOST_SOURCES, list.len());
-        at.wrong("bad_sources", message, "in the order in which they are read");
-        return None;
-    }
+pub(super) fn sources(root: At<'_>) -> Option<Vec<DelaySource>> {
+    let list: Vec<At<'_>> = root.get("server_delay_sources").into_iter().flat_map(At::items).collect();
     let sources: Vec<Option<DelaySource>> = list.iter().map(|at| source(*at)).collect();
     let sources: Vec<DelaySource> = sources.into_iter().collect::<Option<_>>()?;
     for (n, (source, at)) in sources.iter().zip(&list).enumerate() {
@@ -86,23 +50,17 @@ pub(super) fn sources(at: Cursor<'_>) -> Option<Vec<DelaySource>> {
             let message = format!("`{}` is read as `{}` twice", source.header, source.format.as_str());
             let again = Diagnostic::error("duplicate_source", message).at(at.span(), "again");
             at.report(again.at(list[first].span(), "the first time")); // a place among those before `n`
-            return None;
         }
     }
     Some(sources)
 }
 
-fn source(at: Cursor<'_>) -> Option<DelaySource> {
-    let record = at.record("a header that says how long to wait", syntax::SOURCE)?;
-    let header = record.required("header").and_then(name);
-    let format = record.required("format").and_then(|format| format.word(&DelayFormat::TABLE));
-    let float = record.optional("float").map_or(Some(false), Cursor::bool);
-    if let (Some(DelayFormat::HttpDate), Some(key)) = (format, record.key_span("float")) {
-        let message = "`float` is for numbers: an `http_date` has no decimal places";
-        at.report(Diagnostic::error("other_format", message).at(key, "not for http_date"));
-        return None;
-    }
-    Some(DelaySource { header: header?, format: format?, float: float? })
+fn source(at: At<'_>) -> Option<DelaySource> {
+    Some(DelaySource {
+        header: name(at.get("header")?)?,
+        format: at.word("format", DelayFormat::parse)?,
+        float: at.field("float")?.flag()?,
+    })
 }
 
 #[cfg(test)]
@@ -160,9 +118,9 @@ mod tests {
             ("x-a", "wrong_type: x-a"),
             ("[]", "empty_list: []"),
             ("{ equals: a }", "missing_key: { equals: a }"),
-            ("{ name: '' }", "bad_header: ''"),
-            ("{ name: 'a b' }", "bad_header: 'a b'"),
-            ("{ name: ':' }", "bad_header: ':'"),
+            ("{ name: '' }", "empty_text: ''"),
+            ("{ name: 'a b' }", "bad_name: 'a b'"),
+            ("{ name: ':' }", "bad_name: ':'"),
             ("{ name: 5 }", "wrong_type: 5"),
             ("{ name: x, exact: a }", "unknown_key: exact"),
             ("{ name: x, equals: [] }", "empty_list: []"),
@@ -170,9 +128,9 @@ mod tests {
             ("{ name: x, equals: ~ }", "wrong_type: ~"),
             ("{ name: x, equals: a, prefix: b }", "several_chosen: equals|prefix"),
             ("{ name: x, range: 5 }", "wrong_type: 5"),
-            ("{ name: x, range: [5] }", "bad_range: [5]"),
+            ("{ name: x, range: [5] }", "too_few: [5]"),
             ("{ name: x, range: [5, 5] }", "bad_range: [5, 5]"),
-            ("{ name: x, range: [a, b] }", "bad_range: [a, b]"),
+            ("{ name: x, range: [1, b] }", "wrong_type: b"),
             ("{ name: x, range: [0, 9223372036854775808] }", "bad_range: [0, 9223372036854775808]"),
             ("{ name: x, present: yes }", "wrong_type: yes"),
             ("{ name: x, invert: 1 }", "wrong_type: 1"),
@@ -186,12 +144,12 @@ mod tests {
     fn every_wrong_source_of_a_delay_is_underlined() {
         for (sources, expected) in [
             ("retry-after", "wrong_type: retry-after"),
-            ("[]", "bad_sources: []"),
+            ("[]", "empty_list: []"),
             ("[retry-after]", "wrong_type: retry-after"),
             ("[{ header: retry-after }]", "missing_key: { header: retry-after }"),
-            ("[{ header: 'a:b', format: ms }]", "bad_header: 'a:b'"),
+            ("[{ header: 'a:b', format: ms }]", "bad_name: 'a:b'"),
             ("[{ header: a, format: minutes }]", "wrong_type: minutes"),
-            ("[{ header: a, format: http_date, float: true }]", "other_format: float"),
+            ("[{ header: a, format: http_date, float: true }]", "other_kind: float"),
             ("[{ header: a, format: ms, float: 1 }]", "wrong_type: 1"),
             ("[{ header: a, format: ms, unit: s }]", "unknown_key: unit"),
             (

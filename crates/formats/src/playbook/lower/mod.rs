@@ -4,7 +4,6 @@ mod breakers;
 mod compensation;
 mod graph;
 mod header;
-mod kinds;
 mod names;
 mod playbook;
 mod retry_budgets;
@@ -17,4 +16,4 @@ mod verdict;
 mod waiting;
 
 pub use playbook::parse;
-pub(super) use tools::tools_file;
+pub(super) use tools::tools;

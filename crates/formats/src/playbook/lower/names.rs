@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::playbook::syntax::MOST_NAMES;
-use crate::yaml::{Cursor, Key};
+use crate::schema::At;
+use crate::yaml::Key;
 
 /// The declared names of one kind, with their places.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Declared {
     }
 
     /// Declares `key`; reports errors through `at`.
-    pub fn declare(&mut self, key: &Key<'_>, at: Cursor<'_>) {
+    pub fn declare(&mut self, key: &Key<'_>, at: At<'_>) {
         if let Some(first) = self.names.iter().position(|name| **name == *key.text) {
             let message = format!("the {} `{}` is declared twice", self.what, key.text);
             return at.report(
@@ -32,10 +32,6 @@ impl Declared {
                     .at(key.span.clone(), "again here")
                     .at(self.places[first].clone(), "first here"), // names and places grow together
             );
-        }
-        if self.names.len() == MOST_NAMES {
-            let message = format!("there are more than {MOST_NAMES} {}s", self.what);
-            return at.report(Diagnostic::error("too_many", message).at(key.span.clone(), "one too many"));
         }
         self.names.push(key.text.into());
         self.places.push(key.span.clone());
@@ -50,8 +46,8 @@ impl Declared {
     }
 
     /// The id of the name at `at`; an undeclared one is reported.
-    pub fn find(&self, at: Cursor<'_>) -> Option<u16> {
-        let name = at.string()?;
+    pub fn find(&self, at: At<'_>) -> Option<u16> {
+        let name = at.text()?;
         let found = self.number(name);
         if found.is_none() {
             at.dangling(&Key { text: name, span: at.span() }, self.what, self.names());
@@ -61,7 +57,7 @@ impl Declared {
 
     /// The number of `name`.
     pub fn number(&self, name: &str) -> Option<u16> {
-        // At most `MOST_NAMES` names are declared.
+        // The schema bounds how many are declared.
         u16::try_from(self.names.iter().position(|known| **known == *name)?).ok()
     }
 

@@ -1,60 +1,43 @@
 //! What the calls of one dispatcher share: `dedupe`, `budget`, `permits`.
 
-use super::waiting::word;
-use crate::playbook::syntax;
-use crate::yaml::{Cursor, MapReader};
+use crate::schema::At;
 use playproof_engine::playbook::{BudgetUnit, Dedupe, InFlightKey, PermitLimits, Sharing, ToolCallBudget};
-use playproof_engine::time::Duration;
 
 /// The shared parts of a playbook.
-pub(super) fn sharing(record: &MapReader<'_>) -> Option<Sharing> {
-    let dedupe = record.optional("dedupe").map_or(Some(None), |at| dedupe(at).map(Some));
-    let budget = record.optional("budget").map_or(Some(None), |at| budget(at).map(Some));
-    let permits = record.optional("permits").map_or(Some(None), |at| permits(at).map(Some));
+pub(super) fn sharing(root: At<'_>) -> Option<Sharing> {
+    let (dedupe, budget) = (root.optional("dedupe", dedupe), root.optional("budget", budget));
+    let permits = root.optional("permits", permits);
     Some(Sharing { dedupe: dedupe?, budget: budget?, permits: permits? })
 }
 
-fn dedupe(at: Cursor<'_>) -> Option<Dedupe> {
-    let record = at.record("`dedupe`", syntax::DEDUPE)?;
-    let window = record.required("window_ms").and_then(|at| at.duration_ms(syntax::LONGEST_DEADLINE));
-    let in_flight = word(&record, "in_flight", &InFlightKey::TABLE, InFlightKey::Join);
-    let takeover = match record.optional("takeover_ms") {
-        None => Some(None),
-        Some(at) if in_flight == Some(InFlightKey::Refuse) => {
-            at.wrong("no_followers", "no call follows another", "`in_flight: refuse` refuses it");
-            None
-        }
-        Some(at) => at.count(1..=syntax::LONGEST_DEADLINE.as_millis()).map(|ms| Some(Duration::from_millis(ms.into()))),
-    };
-    let min_key_len = number(&record, "min_key_len", 1, syntax::LONGEST_KEY, syntax::SHORTEST_KEY);
-    let max_key_len = number(&record, "max_key_len", 1, syntax::LONGEST_KEY, syntax::DEFAULT_LONGEST_KEY);
-    let most_keys = number(&record, "most_keys", 1, syntax::MOST_KEYS, syntax::DEFAULT_MOST_KEYS);
-    let (min_key_len, max_key_len) = (min_key_len?, max_key_len?);
-    if min_key_len > max_key_len {
-        let at = record.optional("min_key_len").unwrap_or(at);
+fn dedupe(at: At<'_>) -> Option<Dedupe> {
+    let lengths = (at.number::<u32>("min_key_len"), at.number("max_key_len"));
+    if let (Some(least), Some(most)) = lengths
+        && least > most
+    {
+        let at = at.get("min_key_len").unwrap_or(at);
         at.wrong("no_key_fits", "no key is so long and so short", "more than `max_key_len`");
-        return None;
     }
-    let (window, in_flight, takeover) = (window?, in_flight?, takeover?);
-    Some(Dedupe { window, in_flight, takeover, min_key_len, max_key_len, most_keys: most_keys? })
+    let dedupe = Dedupe {
+        window: at.get("window_ms")?.millis()?,
+        in_flight: at.word("in_flight", InFlightKey::parse)?,
+        takeover: at.optional("takeover_ms", At::millis)?,
+        min_key_len: lengths.0?,
+        max_key_len: lengths.1?,
+        most_keys: at.number("most_keys")?,
+    };
+    if let (InFlightKey::Refuse, Some(at)) = (dedupe.in_flight, at.get("takeover_ms")) {
+        at.wrong("no_followers", "no call follows another", "`in_flight: refuse` refuses it");
+    }
+    Some(dedupe)
 }
 
-fn budget(at: Cursor<'_>) -> Option<ToolCallBudget> {
-    let record = at.record("`budget`", syntax::BUDGET)?;
-    let tool_calls = record.required("tool_calls").and_then(|at| at.count(0..=syntax::MOST_SHARED));
-    let counts = word(&record, "counts", &BudgetUnit::TABLE, BudgetUnit::Attempts);
-    Some(ToolCallBudget { tool_calls: tool_calls?, counts: counts? })
+fn budget(at: At<'_>) -> Option<ToolCallBudget> {
+    Some(ToolCallBudget { tool_calls: at.number("tool_calls")?, counts: at.word("counts", BudgetUnit::parse)? })
 }
 
-fn permits(at: Cursor<'_>) -> Option<PermitLimits> {
-    let record = at.record("`permits`", syntax::PERMITS)?;
-    let max_in_flight = record.required("max_in_flight").and_then(|at| at.count(1..=syntax::MOST_SHARED));
-    let queue = number(&record, "queue", 0, syntax::MOST_SHARED, syntax::DEFAULT_QUEUE);
-    Some(PermitLimits { max_in_flight: max_in_flight?, queue: queue? })
-}
-
-fn number(record: &MapReader<'_>, key: &str, least: u64, most: u64, default: u32) -> Option<u32> {
-    record.optional(key).map_or(Some(default), |at| at.count(least..=most))
+fn permits(at: At<'_>) -> Option<PermitLimits> {
+    Some(PermitLimits { max_in_flight: at.number("max_in_flight")?, queue: at.number("queue")? })
 }
 
 #[cfg(test)]
@@ -62,6 +45,7 @@ mod tests {
     use super::*;
     use crate::playbook::rows;
     use crate::playbook::tests::{loaded, wrong};
+    use playproof_engine::time::Duration;
 
     fn read(parts: &str) -> Sharing {
         loaded(parts).playbook.sharing

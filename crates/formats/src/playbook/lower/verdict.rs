@@ -5,57 +5,38 @@ use std::sync::Arc;
 use super::compensation::Context;
 use super::tell;
 use crate::diagnostic::Diagnostic;
-use crate::playbook::places::VerdictPlaces;
-use crate::playbook::syntax;
-use crate::yaml::{Cursor, Key};
+use crate::schema::At;
+use crate::yaml::Key;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::{BreakerMark, Compensation, UNCLASSIFIED, Verdict};
 
 /// The verdict `name`, written at `at`.
-pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: Cursor<'_>) -> Option<(Verdict, VerdictPlaces)> {
-    let record = at.record("a verdict", syntax::VERDICT)?;
-    let written_means = record.required("means");
-    let means = written_means.and_then(Cursor::words);
-    let written_effect = record.required("effect");
-    let effect = written_effect.and_then(|effect| effect.word(&EffectClaim::TABLE));
-    let written_breaker = record.optional("breaker");
-    let breaker = written_breaker.map_or(Some(BreakerMark::Ignored), |mark| mark.word(&BreakerMark::TABLE));
-    let written_then = record.required("then");
-    let then = written_then.and_then(|then| context.compensation(then));
-    let told = record.optional("tell").map(tell::tell);
+pub(super) fn verdict(context: &Context<'_>, name: &Key<'_>, at: At<'_>) -> Option<Verdict> {
+    let effect = at.word("effect", EffectClaim::parse);
+    let then = at.get("then").and_then(|then| context.compensation(then));
+    let tell = at.optional("tell", tell::tell);
     if name.text == UNCLASSIFIED {
-        if let (Some(at), Some(EffectClaim::Applied | EffectClaim::NotApplied)) = (written_effect, effect) {
+        if let (Some(at), Some(EffectClaim::Applied | EffectClaim::NotApplied)) = (at.get("effect"), effect) {
             reserved(at, "the effect of a failure that no rule matches is always `unknown`");
         }
-        if let (Some(at), Some((compensation, _))) = (written_then, &then)
+        if let (Some(at), Some(compensation)) = (at.get("then"), &then)
             && !matches!(compensation, Compensation::EscalateToHuman(_))
         {
             reserved(at, "a failure that no rule matches always escalates to a human");
         }
     }
-    let (then, places) = then?;
-    let (tell, tell_places) = match told {
-        Some(told) => told.map(|(tell, places)| (Some(tell), Some(places)))?,
-        None => (None, None),
-    };
-    let verdict =
-        Verdict { name: name.text.into(), means: means?.into(), effect: effect?, breaker: breaker?, then, tell };
-    let (means, effect) = (written_means?.span(), written_effect?.span());
-    Some((
-        verdict,
-        VerdictPlaces {
-            name: name.span.clone(),
-            means,
-            effect,
-            breaker: written_breaker.map(Cursor::span),
-            then: places,
-            tell: tell_places,
-        },
-    ))
+    Some(Verdict {
+        name: name.text.into(),
+        means: at.get("means")?.text()?.into(),
+        effect: effect?,
+        breaker: at.word("breaker", BreakerMark::parse)?,
+        then: then?,
+        tell: tell?,
+    })
 }
 
-fn reserved(at: Cursor<'_>, why: &str) {
+fn reserved(at: At<'_>, why: &str) {
     at.report(Diagnostic::error("reserved_verdict", why).at(at.span(), "not for `unclassified`").help(
         "leave `unclassified` out, or write `effect: unknown` and `then: { escalate_to_human: { queue: QUEUE } }`",
     ));

@@ -1,0 +1,17 @@
+//! The JSON Schemas of the files that people write, compiled: they are the only place of keys, words, bounds and defaults.
+//! [`read`] checks a file against one, and [`At`] reads what was checked. Knows no format.
+
+mod at;
+mod compile;
+mod inline;
+mod part;
+mod read;
+#[cfg(test)]
+mod tests;
+mod validate;
+
+pub use at::At;
+pub use compile::Schema;
+pub use inline::{PLAYBOOK_SCHEMA, inlined};
+pub use read::{check, read};
+pub(crate) use validate::check_late;
