@@ -1,4 +1,4 @@
-//! `playproof formats`: the formats of recordings that are recognised, and the mapping of each.
+//! `playproof formats`: the formats of recordings that are recognised, the mapping of each, and the words of failures.
 
 use std::fmt::Write;
 
@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::inputs::Reading;
 use crate::output::Output;
 use playproof_formats::shell::Command;
+use playproof_trace::failure::FAILURE_WORDS;
 use playproof_trace::known::FORMATS;
 
 /// What is shown.
@@ -14,6 +15,7 @@ use playproof_trace::known::FORMATS;
 Examples:
   playproof formats                             the names of all formats
   playproof formats show otlp-genai > my.yaml   the mapping of a format, to start from
+  playproof formats words                       by what a text without a flag is a failure
   playproof replay FILE --as otlp-genai         reads a file as this format")]
 pub struct Args {
     /// What to show; the list without one
@@ -30,12 +32,15 @@ pub enum What {
         #[arg(value_name = "FORMAT")]
         name: String,
     },
+    /// Print the words by which a text without a flag is a failure, perhaps one, or not done yet
+    Words,
 }
 
 /// Prints.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     match &args.what {
         None => output.page(&list())?,
+        Some(What::Words) => output.page(FAILURE_WORDS)?,
         Some(What::Show { name }) => {
             let format = Reading::format(name)?;
             let Some(text) = format.text() else {

@@ -3,10 +3,10 @@
 use crate::place::Place;
 
 /// A chat with two calls of a tool, each with its result.
-fn chat(first: &str, second: &str) -> String {
+fn chat(tool: &str, first: &str, second: &str) -> String {
     let call = |id: &str| {
         format!(
-            r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","function":{{"name":"pay","arguments":"{{\"n\":\"{id}\"}}"}}}}]}}"#
+            r#"{{"role":"assistant","tool_calls":[{{"id":"{id}","function":{{"name":"{tool}","arguments":"{{\"n\":\"{id}\"}}"}}}}]}}"#
         )
     };
     let result = |id: &str, text: &str| format!(r#"{{"role":"tool","tool_call_id":"{id}","content":"{text}"}}"#);
@@ -16,7 +16,7 @@ fn chat(first: &str, second: &str) -> String {
 #[test]
 fn a_suspected_failure_is_imported_replayed_and_counted() {
     let place = Place::new();
-    place.write("chat.json", &chat("Sorry nothing of that name", "paid"));
+    place.write("chat.json", &chat("pay", "Sorry nothing of that name", "paid"));
 
     let imported = place.run(&["import", "chat.json"]).exits(0);
     assert!(imported.err.contains("2 results, 0 of them failed, 1 perhaps"), "{imported:?}");
@@ -54,7 +54,31 @@ fn a_suspected_failure_is_imported_replayed_and_counted() {
 #[test]
 fn an_empty_search_suspects_nothing() {
     let place = Place::new();
-    place.write("chat.json", &chat("No orders found", "paid"));
+    place.write("chat.json", &chat("find_orders", "No orders found", "o_1"));
     let page = place.run(&["replay", "chat.json"]).exits(0).out;
     assert!(!page.contains("suggests a failure"), "{page}");
+}
+
+#[test]
+fn a_short_answer_of_a_tool_that_writes_tells_of_its_deed_or_is_suspected() {
+    let place = Place::new();
+    place.write("chat.json", &chat("pay", "The lift is not ready", "The bill is with the smith"));
+    let json = place.run(&["replay", "chat.json", "--format", "json"]).exits(0).out;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let claims = &json["playbooks"][0]["claims"];
+    assert_eq!((&claims["applied"], &claims["unknown"]), (&0.into(), &2.into()), "{claims}");
+    let said = place.run(&["explain", "chat.json", "a"]).exits(0).out;
+    assert!(said.contains("perhaps a failure") && !said.contains("the effect is there"), "{said}");
+}
+
+#[test]
+fn work_that_goes_on_is_unfinished_and_its_effect_unknown() {
+    let place = Place::new();
+    place.write("chat.json", &chat("pay", "Waiting for user approval", "paid"));
+    let imported = place.run(&["import", "chat.json"]).exits(0);
+    assert!(imported.out.contains(r#""status":"unfinished","status_from":"text""#), "{imported:?}");
+    let page = place.run(&["replay", "chat.json", "--all"]).exits(0).out;
+    assert!(page.contains("unfinished") && page.contains("not done yet"), "{page}");
+    let said = place.run(&["explain", "chat.json", "a"]).exits(0).out;
+    assert!(said.contains("not done yet: Waiting for user approval"), "{said}");
 }

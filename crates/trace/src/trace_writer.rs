@@ -255,6 +255,7 @@ impl<'a> OutputStatus<'a> {
             Assessment::Ok => OutputStatus::Ok,
             Assessment::Failed(failure) => OutputStatus::Failed(OutputError::of(failure)),
             Assessment::Suspected(failure) => OutputStatus::Suspected(OutputError::of(failure)),
+            Assessment::Unfinished(failure) => OutputStatus::Unfinished(OutputError::of(failure)),
         }
     }
 }

@@ -10,10 +10,13 @@ use super::field_names::{ENVELOPES, REASONS, is_beside, is_beside_words, is_data
 use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
 use super::printed::{printed_message, printed_result};
-use super::states::{by_counts, by_deed, by_state, by_words};
+use super::states::{by_counts, by_deed, by_state, unfinished};
+use super::table::Says;
 use super::tool_name::{asks, is_writer};
 use super::validation_report::validation_report;
-use super::{exit, kinds, markup, message, prose, stated, text, text_kinds, vendor_body};
+use super::word_list::{is_in, words_in};
+use super::words::{Teller, hear, named};
+use super::{exit, kinds, markup, message, vendor_body};
 use crate::json;
 use crate::json::Fields;
 use crate::python;
@@ -26,15 +29,15 @@ const DEPTH: usize = 10;
 const MAX_PRINTED: usize = 1_000_000;
 
 /// The failure in a body, if there is one.
-pub(super) fn inspect(body: &str, tool: Option<&str>) -> Option<Found> {
-    inspect_text(body, tool, DEPTH)
+pub(super) fn inspect(body: &str, by: Teller<'_>) -> Option<Found> {
+    inspect_text(body, by, DEPTH)
 }
 
 /// The error in a text that is itself an envelope with a failure; none for plain words.
 pub(super) fn inner_error(text: &str) -> Option<Details> {
     let is_envelope =
         text.trim_start().starts_with('<') || json_of(text).is_some() || printed_result(text.trim()).is_some();
-    is_envelope.then(|| inspect(text, None)).flatten().map(|found| found.details)
+    is_envelope.then(|| inspect(text, Teller::default())).flatten().map(|found| found.details)
 }
 
 /// Details whose message is itself an envelope with a failure, with what that one says.
@@ -104,27 +107,23 @@ fn own_text(raw: RawValue<'_>) -> String {
     json::string(raw).map_or_else(|| raw.get().to_owned(), Cow::into_owned)
 }
 
-fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
+fn inspect_text(body: &str, by: Teller<'_>, depth: usize) -> Option<Found> {
     let trimmed = body.trim();
     let depth = depth.checked_sub(1)?;
     if let Some(plain) = without_colours(trimmed) {
-        return inspect_text(&plain, tool, depth);
+        return inspect_text(&plain, by, depth);
     }
     if let Some(json) = json_of(trimmed) {
-        return inspect_json(json::parse(&json).ok()?, tool, depth);
+        return inspect_json(json::parse(&json).ok()?, by, depth);
     }
     if let Some(printed) = printed_result(trimmed).or_else(|| printed_message(trimmed)) {
         let whole = printed.texts.join("\n");
-        return mcp_result(printed.is_error, &[whole], tool, depth);
+        return mcp_result(printed.is_error, &[whole], by, depth);
     }
-    if markup::error_page(trimmed).is_some() && !markup::is_served(tool) {
+    if markup::error_page(trimmed).is_some() && !markup::is_served(by.tool) {
         return None;
     }
-    let stated = stated::as_object(trimmed, tool).and_then(|object| of_state(trimmed, &object, tool, depth));
-    if let Some(found) = stated.filter(|found| found.sure) {
-        return Some(found);
-    }
-    let sign = text::inspect(trimmed, tool)?;
+    let sign = hear(trimmed, by)?;
     let mut details = markup::error_report(sign.message).unwrap_or_else(|| Details::of_text(sign.message));
     // An error text often ends with the upstream's error object.
     let at = sign.message.find(['{', '[']).filter(|at| *at > 0);
@@ -137,19 +136,10 @@ fn inspect_text(body: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
             details.message = inner.message;
         }
     }
-    if exit::says_nonzero(trimmed, tool) {
+    if exit::says_nonzero(trimmed, by.tool) {
         details = details.named(exit::NONZERO_EXIT);
     }
-    Some(Found { evidence: Evidence::Text, sure: sign.sure, details })
-}
-
-/// The failure in the object that a report in lines stands for.
-fn of_state(report: &str, object: &str, tool: Option<&str>, depth: usize) -> Option<Found> {
-    let mut found = inspect_json(json::parse(object).ok()?, tool, depth)?;
-    if found.details.message.is_empty() {
-        found.details.message = report.to_owned();
-    }
-    Some(Found { evidence: Evidence::Text, ..found })
+    Some(Found { evidence: Evidence::Text, says: sign.says, details })
 }
 
 /// A text without the colours of a terminal; none: it has none.
@@ -160,18 +150,18 @@ fn without_colours(text: &str) -> Option<String> {
     (plain.len() < text.len()).then(|| plain.into_owned())
 }
 
-fn inspect_json(raw: RawValue<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
+fn inspect_json(raw: RawValue<'_>, by: Teller<'_>, depth: usize) -> Option<Found> {
     let depth = depth.checked_sub(1)?;
     match raw.get().as_bytes().first()? {
-        b'"' => inspect_text(&json::string(raw)?, tool, depth),
+        b'"' => inspect_text(&json::string(raw)?, by, depth),
         b'[' => match json::array(raw)?.as_slice() {
-            [one] if json::object(*one).is_some_and(|fields| is_report(&fields)) => inspect_json(*one, tool, depth),
+            [one] if json::object(*one).is_some_and(|fields| is_report(&fields)) => inspect_json(*one, by, depth),
             items => {
-                validation_report(items).or_else(|| parts(raw)?.iter().find_map(|part| inspect_text(part, tool, depth)))
+                validation_report(items).or_else(|| parts(raw)?.iter().find_map(|part| inspect_text(part, by, depth)))
             }
         },
         b'{' => {
-            let found = inspect_object(&json::object(raw)?, tool, depth)?;
+            let found = inspect_object(&json::object(raw)?, by, depth)?;
             Some(Found { details: opened(found.details), ..found })
         }
         _ => None,
@@ -179,16 +169,16 @@ fn inspect_json(raw: RawValue<'_>, tool: Option<&str>, depth: usize) -> Option<F
 }
 
 /// An MCP result: its flag, or a failure in its texts.
-fn mcp_result(is_error: Option<bool>, texts: &[String], tool: Option<&str>, depth: usize) -> Option<Found> {
-    let inner = texts.iter().find_map(|text| inspect_text(text, tool, depth));
+fn mcp_result(is_error: Option<bool>, texts: &[String], by: Teller<'_>, depth: usize) -> Option<Found> {
+    let inner = texts.iter().find_map(|text| inspect_text(text, by, depth));
     if is_error != Some(true) {
         return inner;
     }
     let details = inner.map_or_else(|| Details::of_text(&texts.join("\n")), |inner| inner.details);
-    Some(Found { evidence: Evidence::Body, sure: true, details })
+    Some(Found { evidence: Evidence::Body, says: Says::Failed, details })
 }
 
-fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
+fn inspect_object(fields: &Fields<'_>, by: Teller<'_>, depth: usize) -> Option<Found> {
     let is_true = |flag: &str| flag.eq_ignore_ascii_case("true") || flag == "1";
     let flag = |names: &[&str]| names.iter().find_map(|name| fields.text(name)).map(|flag| is_true(&flag));
     if let Some(is_error) = flag(&["isError", "is_error"]) {
@@ -198,19 +188,16 @@ fn inspect_object(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Opti
             .or_else(|| structured().filter(|raw| is_error && !is_empty(*raw)))
             .map(|raw| parts(raw).unwrap_or_else(|| vec![own_text(raw)]));
         if let Some(texts) = texts {
-            return mcp_result(Some(is_error), &texts, tool, depth).or_else(|| structure(fields, tool));
+            return mcp_result(Some(is_error), &texts, by, depth).or_else(|| structure(fields, by));
         }
         if is_error {
             return Some(Found::of_body(true, Details::of_object(fields)));
         }
     }
-    if are_labels(fields) {
-        return None;
-    }
-    structure(fields, tool)
-        .or_else(|| inside(fields, tool, depth))
-        .or_else(|| all_parts(fields).or_else(|| all_items(fields, tool)))
-        .or_else(|| vendor_body::inspect(fields, tool).map(|details| Found::of_body(true, details)))
+    structure(fields, by)
+        .or_else(|| inside(fields, by, depth))
+        .or_else(|| all_parts(fields).or_else(|| all_items(fields, by)))
+        .or_else(|| vendor_body::inspect(fields, by.tool).map(|details| Found::of_body(true, details)))
 }
 
 /// Whether a field is of an error, by its name.
@@ -227,9 +214,9 @@ fn is_report(fields: &Fields<'_>) -> bool {
 }
 
 /// The failure of the first item, where an answer has nothing but a list of items, and each of them failed.
-fn all_items(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
+fn all_items(fields: &Fields<'_>, by: Teller<'_>) -> Option<Found> {
     // Who asks gets the failures of others.
-    if tool.is_some_and(asks) {
+    if by.is(asks) {
         return None;
     }
     // Counts say nothing else.
@@ -252,8 +239,8 @@ fn all_parts(fields: &Fields<'_>) -> Option<Found> {
     let part = |(name, value): (&str, RawValue<'_>)| {
         let part = name.contains(['/', '.', '\\']).then(|| json::object(value))??;
         let is_error = part.text("result").is_some_and(|result| result == "error");
-        structure(&part, None)
-            .filter(|found| found.sure)
+        structure(&part, Teller::default())
+            .filter(|found| found.says == Says::Failed)
             .or_else(|| is_error.then(|| Found::of_body(true, Details::of_object(&part))))
     };
     let parts: Option<Vec<Found>> = fields.iter().map(part).collect();
@@ -261,18 +248,18 @@ fn all_parts(fields: &Fields<'_>) -> Option<Found> {
 }
 
 /// A failure inside the only answer of an envelope.
-fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found> {
+fn inside(fields: &Fields<'_>, by: Teller<'_>, depth: usize) -> Option<Found> {
     let present = || fields.iter().filter(|(_, value)| !is_empty(*value));
     if let Some(printed) = fields.get("stderr").filter(|_| present().count() == 1 && fields.get("stdout").is_some()) {
-        return inspect_json(printed, tool, depth);
+        return inspect_json(printed, by, depth);
     }
-    let mut answers = present().filter(|(name, _)| ENVELOPES.contains(name));
+    let mut answers = present().filter(|(name, _)| is_in(ENVELOPES, name));
     let inner = answers.next();
     let (name, raw) = inner.filter(|_| answers.next().is_none() && present().count() <= 8)?;
     // GraphQL names the change inside `data`.
-    let changes = tool.is_some_and(is_writer) && name == "data";
+    let changes = by.is(is_writer) && name == "data";
     let change = json::object(raw).filter(|_| changes).and_then(|data| only_object(&data));
-    if let Some(failed) = change.and_then(|change| inspect_object(&change, tool, depth.checked_sub(1)?))
+    if let Some(failed) = change.and_then(|change| inspect_object(&change, by, depth.checked_sub(1)?))
         && failed.evidence == Evidence::Body
     {
         return Some(failed);
@@ -280,7 +267,7 @@ fn inside(fields: &Fields<'_>, tool: Option<&str>, depth: usize) -> Option<Found
     // Beside a flag of success or several other fields, words are an answer.
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
     let words_count = present().count() <= 2 && !says_ok && exit_code(fields) != Some(0);
-    inspect_json(raw, tool, depth).filter(|inner| inner.evidence == Evidence::Body || words_count)
+    inspect_json(raw, by, depth).filter(|inner| inner.evidence == Evidence::Body || words_count)
 }
 
 /// The object in the only field of an object.
@@ -290,20 +277,14 @@ fn only_object<'a>(fields: &Fields<'a>) -> Option<Fields<'a>> {
     json::object(only)
 }
 
-/// Whether an object holds the labels of a program, in words alone.
-fn are_labels(fields: &Fields<'_>) -> bool {
-    let is_words = |raw: RawValue<'_>| raw.get().starts_with(['"', '{']);
-    fields.iter().all(|(_, value)| is_words(value)) && prose::are_labels(fields.iter().map(|(name, _)| name))
-}
-
 /// The structures that say that a call failed.
-fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
+fn structure(fields: &Fields<'_>, by: Teller<'_>) -> Option<Found> {
     let get = |name: &str| fields.get(name).filter(|value| !is_empty(*value));
     let text = |name: &str| fields.text(name).map(|text| text.to_ascii_lowercase());
     let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
     let is_first = |name: &str| fields.iter().next().is_some_and(|(first, _)| first == name);
     let has_message =
-        REASONS.iter().chain(&["errorMessage", "title", "decline_reason"]).any(|name| get(name).is_some());
+        words_in(REASONS).chain(["errorMessage", "title", "decline_reason"]).any(|name| get(name).is_some());
     // A count is no flag, unless nothing else is counted.
     let is_zero = |flag: &str| flag == "0" && (others == 0 || has_message && others == 1);
     let flag = |name: &str| text(name).and_then(|flag| if is_zero(&flag) { Some(false) } else { flag.parse().ok() });
@@ -334,29 +315,30 @@ fn structure(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     if has_failed || success == Some(false) || flag("failed") == Some(true) {
         // A run has a name or an id of its own, unless it was asked for.
         let is_named = || fields.iter().any(|(name, value)| (name == "name" || is_id(name)) && !is_empty(value));
-        let record = others > 4 && !SUCCESS.iter().any(|name| is_first(name)) && (tool.is_none_or(asks) || is_named());
+        let record =
+            others > 4 && !SUCCESS.iter().any(|name| is_first(name)) && (by.tool.is_none_or(asks) || is_named());
         return (!record).then(|| Found::of_body(true, whole()));
     }
     let is_error_type = text("type").is_some_and(|kind| kind == "error" || kind.ends_with("_error"));
     // A title beside an id is that of a record.
-    let is_record = get("id").is_some() && get("title").is_some() && REASONS.iter().all(|name| get(name).is_none());
+    let is_record = get("id").is_some() && get("title").is_some() && words_in(REASONS).all(|name| get(name).is_none());
     if is_error_type && !is_record && (has_message || get("error_code").is_some()) {
         return Some(Found::of_body(true, whole()));
     }
     if let Some(ended) = command_end(fields) {
         return Some(ended);
     }
-    if let Some(found) = by_state(fields, others, has_message, tool)
-        .or_else(|| by_counts(fields, tool))
-        .or_else(|| by_words(fields, tool))
-        .or_else(|| by_deed(fields, tool))
-    {
-        return Some(found);
+    let by_names = by_state(fields, others, has_message, by.tool)
+        .or_else(|| by_counts(fields, by.tool))
+        .or_else(|| by_deed(fields, by.tool))
+        .or_else(|| unfinished(fields, by.tool));
+    if by_names.is_some() {
+        return by_names;
     }
     if is_coded(fields, others, has_message) {
         return Some(Found::of_body(true, whole()));
     }
-    sole_words(fields, tool)
+    sole_words(fields, by)
 }
 
 /// The error of an object, with the name of its field.
@@ -389,8 +371,7 @@ fn is_coded(fields: &Fields<'_>, others: usize, has_message: bool) -> bool {
         let status = names.iter().find_map(|name| fields.text(name)?.parse::<u16>().ok());
         status.is_some_and(|status| (400..=599).contains(&status))
     };
-    let is_answer =
-        || fields.iter().all(|(name, value)| is_empty(value) || is_beside(name) || ENVELOPES.contains(&name));
+    let is_answer = || fields.iter().all(|(name, value)| is_empty(value) || is_beside(name) || is_in(ENVELOPES, name));
     let is_code = |name: &str| fields.text(name).is_some_and(|code| kinds::is_code(&code));
     let named = ["__type", "errorType", "error_type", "error_code", "errorCode", "exception_type"];
     let is_named = || named.iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)));
@@ -400,7 +381,7 @@ fn is_coded(fields: &Fields<'_>, others: usize, has_message: bool) -> bool {
     let is_of_error = |number: i64| number < 0 || (40_000..60_000).contains(&number);
     let has_no_data = || fields.get("data").is_some_and(is_empty) || number.is_some_and(|number| number < 0);
     let says_ok = || {
-        let said = REASONS.iter().find_map(|name| fields.text(name)).unwrap_or_default().to_lowercase();
+        let said = words_in(REASONS).find_map(|name| fields.text(name)).unwrap_or_default().to_lowercase();
         ["ok", "success", "成功", "done", "completed"].iter().any(|word| said.contains(word))
     };
     let is_numbered = || others == 0 && has_message && number.is_some_and(is_of_error) && has_no_data() && !says_ok();
@@ -412,7 +393,7 @@ fn is_coded(fields: &Fields<'_>, others: usize, has_message: bool) -> bool {
 }
 
 /// `{"detail": "Not found."}`, `{"message": "Forbidden"}`: an object with nothing but words that an upstream uses for errors.
-fn sole_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
+fn sole_words(fields: &Fields<'_>, by: Teller<'_>) -> Option<Found> {
     let mut present = fields.iter().filter(|(_, value)| !is_empty(*value));
     let (name, raw) = present.find(|(name, _)| !is_beside_words(name))?;
     if present.any(|(name, _)| !is_beside_words(name)) {
@@ -429,14 +410,14 @@ fn sole_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     if let Some(inner) = inner_error(&words) {
         return Some(Found::of_body(true, inner));
     }
-    let sign = text::inspect(words.trim(), tool.filter(|tool| is_writer(tool)));
+    let said = hear(words.trim(), by).map(|heard| heard.says);
     let has_phrase = fields.text("status").is_some_and(|status| kinds::is_reason_phrase(&status));
-    let sure = sign.is_some_and(|sign| sign.sure)
-        || text_kinds::of_message(&words, None).is_some_and(|kind| kind != kinds::INTERRUPTED)
+    let is_of_upstream = named(&words, by).proves
         || fields.get("documentation_url").is_some()
         || has_phrase
         || kinds::is_reason_phrase(&words);
-    (sure || sign.is_some()).then(|| Found::of_body(sure, whole()))
+    let says = if is_of_upstream { Some(Says::Failed) } else { said };
+    says.map(|says| Found { evidence: Evidence::Body, says, details: whole() })
 }
 
 /// Whether the words of an error name an id.

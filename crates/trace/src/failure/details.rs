@@ -1,6 +1,8 @@
 //! What an error object or an error text says: message, names, status, wait.
 
 use super::field_names::{HEADERS, MESSAGES, NAMES, NESTED, REASONS, STATUSES};
+use super::table::Says;
+use super::word_list::{is_in_any_case, words_in};
 use super::{message, retry_after};
 use crate::headers;
 use crate::json;
@@ -24,17 +26,18 @@ pub(super) struct Details {
     pub(super) headers: Headers,
 }
 
-/// How sure a finding in a body is.
+/// What a body or a text says, and by what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) evidence: Evidence,
-    pub(super) sure: bool,
+    pub(super) says: Says,
     pub(super) details: Details,
 }
 
 impl Found {
     pub(super) fn of_body(sure: bool, details: Details) -> Found {
-        Found { evidence: Evidence::Body, sure, details }
+        let says = if sure { Says::Failed } else { Says::Suspected };
+        Found { evidence: Evidence::Body, says, details }
     }
 }
 
@@ -93,23 +96,23 @@ impl Details {
         if let Some(nested) = fields.get("error").filter(|nested| nested.get().starts_with(['{', '['])) {
             self.read(nested, depth - 1);
         }
-        let text = |name: &&str| fields.get(name).and_then(json::string).filter(|text| !text.trim().is_empty());
-        if let Some(message) = MESSAGES.iter().find_map(text) {
+        let text = |name: &str| fields.get(name).and_then(json::string).filter(|text| !text.trim().is_empty());
+        if let Some(message) = words_in(MESSAGES).find_map(text) {
             self.add(Details::of_text(&message));
-        } else if let Some(value) = NESTED.iter().find_map(|name| fields.get(name)) {
+        } else if let Some(value) = words_in(NESTED).find_map(|name| fields.get(name)) {
             self.read(value, depth - 1);
         }
-        let words = |name: &&str| {
+        let words = |name: &str| {
             let value = fields.get(name).and_then(json::scalar)?;
             let is_name =
                 message::is_name(&value) && !is_status(&value) && (!is_refused(&value) || is_of_a_person(fields));
             is_name.then_some(value)
         };
-        self.names.extend(NAMES.iter().filter_map(words).map(std::borrow::Cow::into_owned));
-        let number = |name: &&str| fields.text(name).filter(|text| is_status(text))?.parse().ok();
-        self.status = self.status.or_else(|| STATUSES.iter().find_map(number));
+        self.names.extend(words_in(NAMES).filter_map(words).map(std::borrow::Cow::into_owned));
+        let number = |name: &str| fields.text(name).filter(|text| is_status(text))?.parse().ok();
+        self.status = self.status.or_else(|| words_in(STATUSES).find_map(number));
         self.wait = self.wait.take().or_else(|| retry_after::of_fields(fields));
-        if let Some(raw) = HEADERS.iter().find_map(|name| fields.get(name)).filter(|_| self.headers.is_empty()) {
+        if let Some(raw) = words_in(HEADERS).find_map(|name| fields.get(name)).filter(|_| self.headers.is_empty()) {
             self.headers = headers::foreign(raw);
         }
         for list in ["details", "errors"] {
@@ -147,22 +150,11 @@ fn is_refused(value: &str) -> bool {
 
 /// Whether an object with a refusal speaks of the person who was asked.
 fn is_of_a_person(fields: &Fields<'_>) -> bool {
-    const WORDS: [&str; 11] = [
-        "approval",
-        "approve",
-        "approved",
-        "approver",
-        "confirm",
-        "confirmation",
-        "confirmed",
-        "human",
-        "operator",
-        "permission",
-        "user",
-    ];
-    let is_word = |word: &str| WORDS.iter().any(|own| word.eq_ignore_ascii_case(own));
+    const WORDS: &str = "approval approve approved approver confirm confirmation confirmed human operator permission user \
+        approval approve approved approver confirm confirmation confirmed human operator permission user";
+    let is_word = |word: &str| is_in_any_case(WORDS, word);
     let speaks = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_word);
-    let names = REASONS.iter().chain(&["description", "error"]);
+    let names = words_in(REASONS).chain(["description", "error"]);
     let texts = names.filter_map(|name| fields.get(name).and_then(json::string));
     texts.into_iter().any(|text| speaks(&text))
 }

@@ -3,9 +3,6 @@
 /// Characters of a text that are examined.
 pub(super) const EXAMINED: usize = 600;
 
-/// The longest message of a failure in plain words, in bytes.
-pub(super) const SHORT: usize = 400;
-
 /// The beginning of `text`, at most `bytes` long.
 pub(super) fn cut(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());

@@ -78,7 +78,7 @@ mod tests {
             let wait = Some("Wed, 01 Jul 2026 12:01:00 GMT");
             match cache.assess(&ToolResult { status: Some(429), retry_after: wait, at, ..ToolResult::default() }) {
                 Assessment::Failed(failure) => failure.retry_after_ms,
-                Assessment::Ok | Assessment::Suspected(_) => None,
+                _ => None,
             }
         });
         assert_eq!(waits, [Some(60_000), Some(30_000), None]);

@@ -1,132 +1,33 @@
 //! The names of fields in the bodies of failures, by what they hold. Reads no values.
 
 use super::kinds;
+use super::word_list::is_in;
 
 /// Fields that hold an answer inside an envelope.
-pub(super) const ENVELOPES: [&str; 17] = [
-    "json",
-    "result",
-    "results",
-    "output",
-    "outputs",
-    "content",
-    "structuredContent",
-    "structured_content",
-    "response",
-    "functionResponse",
-    "function_response",
-    "toolResult",
-    "tool_result",
-    "data",
-    "body",
-    "text",
-    "value",
-];
+pub(super) const ENVELOPES: &str = "json result results output outputs content structuredContent structured_content response functionResponse \
+    function_response toolResult tool_result data body text value";
 /// Fields that may be beside a failure's fields without making the object a record that only tells of one.
-pub(super) const BESIDE: [&str; 47] = [
-    "message",
-    "msg",
-    "code",
-    "cod",
-    "debugid",
-    "declinereason",
-    "declinecode",
-    "links",
-    "status",
-    "statuscode",
-    "httpstatus",
-    "statustext",
-    "type",
-    "detail",
-    "details",
-    "success",
-    "ok",
-    "requestid",
-    "errordescription",
-    "errorcode",
-    "errortype",
-    "errormessage",
-    "errorname",
-    "hint",
-    "help",
-    "path",
-    "timestamp",
-    "jsonrpc",
-    "retryafter",
-    "retryable",
-    "suggestion",
-    "suggestions",
-    "documentationurl",
-    "tool",
-    "toolname",
-    "name",
-    "iserror",
-    "description",
-    "reason",
-    "title",
-    "instance",
-    "stack",
-    "traceback",
-    "meta",
-    "args",
-    "exception",
-    "headers",
-];
+pub(super) const BESIDE: &str = "message msg code cod debugid declinereason declinecode links status statuscode httpstatus statustext type \
+    detail details success ok requestid errordescription errorcode errortype errormessage errorname hint help path \
+    timestamp jsonrpc retryafter retryable suggestion suggestions documentationurl tool toolname name iserror \
+    description reason title instance stack traceback meta args exception headers";
 
 /// Fields that hold the reason of a refusal in words.
-pub(super) const REASONS: [&str; 7] = ["message", "msg", "detail", "reason", "why", "because", "cause"];
+pub(super) const REASONS: &str = "message msg detail reason why because cause";
 
 /// The fields of an error object that may hold its message, the most telling first.
-pub(super) const MESSAGES: [&str; 22] = [
-    "message",
-    "Message",
-    "errorMessage",
-    "ErrorMessage",
-    "error_message",
-    "error_description",
-    "detail",
-    "msg",
-    "description",
-    "text",
-    "content",
-    "stderr",
-    "reason",
-    "why",
-    "because",
-    "cause",
-    "problem",
-    "details",
-    "title",
-    "error",
-    "output",
-    "stdout",
-];
+pub(super) const MESSAGES: &str = "message Message errorMessage ErrorMessage error_message error_description detail msg description text content \
+    stderr reason why because cause problem details title error output stdout";
 /// The fields that may hold a message inside a list or an object.
-pub(super) const NESTED: [&str; 4] = ["message", "detail", "content", "reason"];
+pub(super) const NESTED: &str = "message detail content reason";
 /// The fields that may hold a name for the error, the most specific first.
-pub(super) const NAMES: [&str; 15] = [
-    "code",
-    "Code",
-    "error_code",
-    "errorCode",
-    "type",
-    "__type",
-    "errorType",
-    "error_type",
-    "exception",
-    "exception_type",
-    "reason",
-    "status",
-    "name",
-    "kind",
-    "error",
-];
+pub(super) const NAMES: &str = "code Code error_code errorCode type __type errorType error_type exception exception_type reason status name \
+    kind error";
 /// The fields that may hold an HTTP status.
-pub(super) const STATUSES: [&str; 7] =
-    ["status", "statusCode", "status_code", "http_status", "httpStatus", "code", "Code"];
+pub(super) const STATUSES: &str = "status statusCode status_code http_status httpStatus code Code";
 
 /// The fields that may hold the headers of the answer.
-pub(super) const HEADERS: [&str; 3] = ["headers", "responseHeaders", "response_headers"];
+pub(super) const HEADERS: &str = "headers responseHeaders response_headers";
 
 /// Whether a field beside an error holds something that the call was made for.
 pub(super) fn is_data(name: &str) -> bool {
@@ -142,7 +43,7 @@ pub(super) fn is_id(name: &str) -> bool {
 
 pub(super) fn is_beside(name: &str) -> bool {
     let plain = kinds::plain(name);
-    plain.starts_with("err") || BESIDE.contains(&plain.as_str())
+    plain.starts_with("err") || is_in(BESIDE, &plain)
 }
 
 /// Whether a field may be beside the only words of an error.

@@ -250,40 +250,45 @@ pub(super) fn is_more_specific(text: &str, coded: &str) -> bool {
 
 /// Whether a text is nothing but the reason phrase of an HTTP error.
 pub(super) fn is_reason_phrase(text: &str) -> bool {
-    const PHRASES: [&str; 30] = [
-        "bad request",
-        "unauthorized",
-        "payment required",
-        "forbidden",
-        "not found",
-        "method not allowed",
-        "request timeout",
-        "conflict",
-        "gone",
-        "precondition failed",
-        "payload too large",
-        "unprocessable entity",
-        "unprocessable content",
-        "too many requests",
-        "internal server error",
-        "not implemented",
-        "bad gateway",
-        "service unavailable",
-        "gateway timeout",
-        "gateway time-out",
-        "endpoint request timed out",
-        "missing authentication token",
-        "expectation failed",
-        "failed dependency",
-        "length required",
-        "not acceptable",
-        "range not satisfiable",
-        "request entity too large",
-        "unsupported media type",
-        "uri too long",
+    status_of_phrase(text).is_some()
+}
+
+/// The status of a text that is nothing but the reason phrase of an HTTP error.
+pub(super) fn status_of_phrase(text: &str) -> Option<u16> {
+    const PHRASES: [(&str, u16); 30] = [
+        ("bad request", 400),
+        ("unauthorized", 401),
+        ("missing authentication token", 401),
+        ("payment required", 402),
+        ("forbidden", 403),
+        ("not found", 404),
+        ("method not allowed", 405),
+        ("not acceptable", 406),
+        ("request timeout", 408),
+        ("conflict", 409),
+        ("gone", 410),
+        ("length required", 411),
+        ("precondition failed", 412),
+        ("payload too large", 413),
+        ("request entity too large", 413),
+        ("uri too long", 414),
+        ("unsupported media type", 415),
+        ("range not satisfiable", 416),
+        ("expectation failed", 417),
+        ("unprocessable entity", 422),
+        ("unprocessable content", 422),
+        ("failed dependency", 424),
+        ("too many requests", 429),
+        ("internal server error", 500),
+        ("not implemented", 501),
+        ("bad gateway", 502),
+        ("service unavailable", 503),
+        ("gateway timeout", 504),
+        ("gateway time-out", 504),
+        ("endpoint request timed out", 504),
     ];
     let plain = text.trim().trim_end_matches(['.', '!']);
-    PHRASES.iter().any(|phrase| plain.eq_ignore_ascii_case(phrase))
+    PHRASES.iter().find(|(phrase, _)| plain.eq_ignore_ascii_case(phrase)).map(|(_, status)| *status)
 }
 
 /// Whether a failure of this kind says that the call did nothing.

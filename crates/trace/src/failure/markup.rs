@@ -56,41 +56,15 @@ pub(super) fn error_page(text: &str) -> Option<&str> {
 
 /// Whether a page comes from a server that a tool asked, and not from the hand of the tool or from a file: by its name.
 pub(super) fn is_served(tool: Option<&str>) -> bool {
-    const OWN: [&str; 24] = [
-        "artifact",
-        "build",
-        "cat",
-        "compile",
-        "convert",
-        "doc",
-        "docs",
-        "document",
-        "documents",
-        "draft",
-        "email",
-        "export",
-        "file",
-        "files",
-        "format",
-        "generate",
-        "grep",
-        "note",
-        "page",
-        "preview",
-        "read",
-        "render",
-        "template",
-        "write",
-    ];
-    const ASKS: [&str; 16] = [
-        "api", "browse", "browser", "call", "crawl", "curl", "download", "fetch", "goto", "http", "navigate", "open",
-        "request", "scrape", "url", "web",
-    ];
-    const PAGES: [&str; 8] = ["artifact", "code", "component", "content", "html", "landing", "site", "website"];
-    const NEVER: [&str; 8] = ["build", "file", "files", "read", "render", "template", "templates", "write"];
+    const OWN: &str = "artifact build cat compile convert doc docs document documents draft email export file files format \
+        generate grep note page preview read render template write";
+    const ASKS: &str = "api browse browser call crawl curl download fetch goto http navigate open request scrape url web \
+        api browse browser call crawl curl download fetch goto http navigate open request scrape url web";
+    const PAGES: &str = "artifact code component content html landing site website";
+    const NEVER: &str = "build file files read render template templates write";
     tool.is_none_or(|tool| {
-        let is_own = has_word(tool, &OWN) || is_writer(tool) && has_word(tool, &PAGES);
-        !has_word(tool, &NEVER) && (has_word(tool, &ASKS) || !is_own)
+        let is_own = has_word(tool, OWN) || is_writer(tool) && has_word(tool, PAGES);
+        !has_word(tool, NEVER) && (has_word(tool, ASKS) || !is_own)
     })
 }
 
@@ -213,7 +187,11 @@ mod tests {
             assert!(!is_served(Some(tool)), "{tool}");
             for title in ["404 Not Found", "Payment required", "Forbidden"] {
                 let page = format!("<html><head><title>{title}</title></head><body>x</body></html>");
-                assert_eq!(super::super::body::inspect(&page, Some(tool)), None, "{tool}: {title}");
+                assert_eq!(
+                    super::super::body::inspect(&page, super::super::words::Teller { tool: Some(tool), words: None }),
+                    None,
+                    "{tool}: {title}"
+                );
             }
         }
     }

@@ -3,18 +3,12 @@
 
 use std::sync::LazyLock;
 
-use super::coded::leading_code;
 use super::excerpt::{EXAMINED, cut};
 use super::kinds;
 use super::patterns::{self, LazyPattern};
 
-/// What the beginning of a text says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sign<'t> {
-    /// It says for sure that the call failed.
-    pub(super) sure: bool,
-    pub(super) message: &'t str,
-}
+/// How Python begins to print the calls that led to an exception.
+const TRACEBACK: &str = "Traceback (most recent call last)";
 
 /// Codes that a message tells itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +20,7 @@ pub(super) struct Facts {
 /// The message of a failure: without `Error:` and tags; of a Python traceback the last line.
 pub(super) fn message(text: &str) -> &str {
     let text = text.trim();
-    if text.starts_with("Traceback (most recent call last)") {
+    if text.starts_with(TRACEBACK) {
         let last = text.lines().rev().find(|line| !line.trim().is_empty() && !line.starts_with(' '));
         return last.unwrap_or(text).trim();
     }
@@ -144,6 +138,35 @@ pub(super) fn facts(message: &str) -> Facts {
     let node = NODE.as_ref().and_then(|node| node.find(line));
     facts.names.extend(node.map(|name| name.as_str().to_owned()));
     facts
+}
+
+/// The error code that is the whole text, or that words follow: `rate_limit_exceeded`, `INVALID_ARGUMENT: x`, `[NOT_FOUND] x`.
+pub(super) fn leading_code(text: &str) -> Option<&str> {
+    let bracketed = text.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    if let Some((code, _)) = bracketed {
+        let is_upper = code.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+        return Some(code).filter(|code| is_upper && kinds::is_code(code));
+    }
+    let (code, words) = text.split_once(':').map_or((text, None), |(code, words)| (code, Some(words.trim_start())));
+    let is_followed =
+        |words: &str| !code.contains(|c: char| c.is_ascii_lowercase()) && words.starts_with(char::is_alphabetic);
+    let code = code.trim_end_matches(['.', '!']);
+    (words.is_none_or(is_followed) && kinds::is_code(code)).then_some(code)
+}
+
+/// Whether a body is a traceback: any statement before the exception may have acted.
+pub(super) fn is_of_traceback(body: &str) -> bool {
+    body.trim_start_matches(['"', ' ', '\n']).starts_with(TRACEBACK)
+}
+
+/// The message of an exception that is printed in front of its traceback: `ConflictError('taken')Traceback ...`.
+pub(super) fn error_of_traceback(text: &str) -> Option<&str> {
+    let (printed, _) = text.split_once(TRACEBACK)?;
+    let (name, quoted) = printed.strip_suffix(')')?.split_once('(')?;
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    let mark = quoted.chars().next().filter(|mark| is_name && matches!(mark, '\'' | '"'))?;
+    let message = quoted.strip_prefix(mark)?.strip_suffix(mark)?;
+    (!message.contains([mark, '\\'])).then_some(message)
 }
 
 /// Whether an exception may be raised by whatever checks something, also a result.

@@ -2,35 +2,21 @@
 
 use super::deeds::{is_known_deed, is_of_a_deed};
 use super::nothing::is_empty;
-use super::stated;
 use super::tool_name::words;
+use super::word_list::is_in;
 use crate::json;
 use crate::raw_value::RawValue;
 
 /// Names of fields that tell of something done by any value: a flag, a text or a list, too. Others may hold a date or a word
 /// that denies it: `changed: 2026-01-01`, `paid: "no"`.
-const DONE_BY_ANY_VALUE: [&str; 14] = [
-    "completed",
-    "created",
-    "deleted",
-    "imported",
-    "inserted",
-    "processed",
-    "removed",
-    "saved",
-    "sent",
-    "succeeded",
-    "success_count",
-    "successful",
-    "updated",
-    "uploaded",
-];
+const DONE_BY_ANY_VALUE: &str = "completed created deleted imported inserted processed removed saved sent succeeded success_count successful \
+    updated uploaded";
 
 /// The states of a thing that was done or is being done, beside those of deeds.
-const STATES: [&str; 4] = ["accepted", "active", "confirmed", "done"];
+const STATES: &str = "accepted active confirmed done";
 
 /// The states of what is over and done.
-const OVER: [&str; 6] = ["captured", "completed", "confirmed", "done", "paid", "succeeded"];
+const OVER: &str = "captured completed confirmed done paid succeeded";
 
 /// Levels of errors and bodies that are read.
 const DEPTH: usize = 3;
@@ -38,8 +24,7 @@ const DEPTH: usize = 3;
 /// Whether a body that reports a failure tells of a part that was done, or holds a thing with an id or with the state of one
 /// that was done.
 pub(super) fn tell_of_a_part(body: &str) -> bool {
-    let lines = stated::of_any(body);
-    json::parse(lines.as_deref().unwrap_or(body.trim())).ok().is_some_and(|body| object_tells(body, DEPTH))
+    json::parse(body.trim()).is_ok_and(|body| object_tells(body, DEPTH))
 }
 
 /// Whether an object tells of a part, or the error or the body inside it does.
@@ -52,14 +37,14 @@ fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
             let is_about_error = ["error", "meta", "metadata", "request"].contains(&name);
             let may_list_errors = is_about_error || ["errors", "details"].contains(&name);
             let is_done_flag = value.get() == "true" && is_of_a_deed(name);
-            let is_done_state = || json::string(value).is_some_and(|state| OVER.contains(&&*state));
+            let is_done_state = || json::string(value).is_some_and(|state| is_in(OVER, &state));
             let inner = || match name {
                 "error" | "details" | "context" => object_tells(value, depth - 1),
                 "body" => json::string(value)
                     .is_some_and(|body| json::parse(&body).is_ok_and(|body| object_tells(body, depth - 1))),
                 _ => false,
             };
-            DONE_BY_ANY_VALUE.contains(&name)
+            is_in(DONE_BY_ANY_VALUE, name)
                 || is_done_flag
                 || is_done_state()
                 || is_of_what_was_made(name)
@@ -74,29 +59,18 @@ fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
 
 /// Whether a field has the id of a thing that is there only after the call: `chargeId`, `payment_id`.
 fn is_of_what_was_made(name: &str) -> bool {
-    const MADE: [&str; 7] = ["booking", "charge", "confirmation", "payment", "receipt", "refund", "transaction"];
+    const MADE: &str = "booking charge confirmation payment receipt refund transaction";
     let thing = name.strip_suffix("_id").or_else(|| name.strip_suffix("Id"));
-    thing.is_some_and(|thing| MADE.contains(&thing))
+    thing.is_some_and(|thing| is_in(MADE, thing))
 }
 
 /// Whether a step, by its name, comes after the deed: `post_capture_hook`.
 fn is_later_step(value: RawValue<'_>) -> bool {
-    const LATER: [&str; 11] = [
-        "after",
-        "callback",
-        "cleanup",
-        "confirm",
-        "confirmation",
-        "finalize",
-        "notify",
-        "notification",
-        "post",
-        "receipt",
-        "webhook",
-    ];
+    const LATER: &str = "after callback cleanup confirm confirmation finalize notify notification post receipt webhook \
+        after callback cleanup confirm confirmation finalize notify notification post receipt webhook";
     json::string(value).is_some_and(|step| {
         let words = words(&step);
-        words.len() > 1 && words.iter().any(|word| LATER.contains(&&**word)) // alone it may be the tool's own
+        words.len() > 1 && words.iter().any(|word| is_in(LATER, word)) // alone it may be the tool's own
     })
 }
 
@@ -117,7 +91,7 @@ fn holds_a_thing(value: RawValue<'_>) -> bool {
         json::object(value).is_some_and(|thing| {
             let has_id = thing.iter().any(|(name, id)| (name == "id" || name.ends_with("_id")) && !is_empty(id));
             let state = thing.text("status").or_else(|| thing.text("state"));
-            let is_done = |state: &str| STATES.contains(&state) || is_known_deed(state);
+            let is_done = |state: &str| is_in(STATES, state) || is_known_deed(state);
             let failed = thing.iter().any(|(name, error)| name == "error" && !is_empty(error));
             !failed && (has_id || state.is_some_and(|state| is_done(&state.to_ascii_lowercase())))
         })
@@ -164,7 +138,6 @@ mod tests {
             r#"{"statusCode":403,"message":"Forbidden","chargeId":"c1"}"#,
             r#"{"error":"403 Forbidden","stage":"post_capture_hook"}"#,
             r#"{"error":"forbidden","deployed":"2 of 3"}"#,
-            "status: failed\nreason: forbidden\ncaptured: true",
             r#"{"errors":true,"items":[{"index":{"status":400,"error":{}}},{"index":{"_id":"1","status":201}}]}"#,
         ] {
             assert!(tell_of_a_part(body), "{body}");
@@ -183,7 +156,6 @@ mod tests {
             r#"{"error":{"code":403,"details":{"reason":"no scope","charged":false}}}"#,
             r#"{"error":"forbidden","stage":"pre_check"}"#,
             r#"{"error":"forbidden","deployed":"0/3"}"#,
-            "status: failed\nreason: forbidden",
             "forbidden",
             "[1]",
         ] {

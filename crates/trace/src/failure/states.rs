@@ -1,5 +1,5 @@
-//! The state that an object names (`status`, `payment_status`) and that says that the call failed. Records have states too: the
-//! name of the tool decides.
+//! The state that an object names (`status`, `payment_status`) and that says that the call failed, or that its work is not done
+//! yet. Records have states too: the name of the tool decides.
 
 use std::sync::LazyLock;
 
@@ -8,14 +8,18 @@ use super::details::{Details, Found};
 use super::field_names::{REASONS, is_beside, is_id};
 use super::nothing::is_empty;
 use super::patterns::{self, LazyPattern};
-use super::tool_name::{acts, asks, has_word, is_reader, is_writer, looks, reports, words};
-use super::{clause, sentence, text};
+use super::table::Says;
+use super::tool_name::{acts, asks, has_word, is_reader, is_writer, words};
+use super::word_list::{is_in, is_in_any_case, words_in};
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
+use playproof_engine::event::StatusFrom as Evidence;
+
+/// Words of tools that report on other things, also on their failures.
+const REPORTS: &str = "audit check health history report stats status test tests";
 
 /// States of what failed.
-const FAILED: [&str; 10] =
-    ["error", "failure", "failed", "fail", "timeout", "timed_out", "denied", "refused", "rejected", "declined"];
+const FAILED: &str = "error failure failed fail timeout timed_out denied refused rejected declined";
 
 /// A failure that the state in an object says.
 pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, tool: Option<&str>) -> Option<Found> {
@@ -29,7 +33,7 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
     let ids = fields.iter().filter(|(name, value)| is_id(name) && !is_empty(*value)).count();
     let says_so = |said: &str| ["not found", "no ", "does not exist"].iter().any(|words| said.contains(words));
     let is_said =
-        || REASONS.iter().any(|name| fields.text(name).is_some_and(|said| says_so(&said.to_ascii_lowercase())));
+        || words_in(REASONS).any(|name| fields.text(name).is_some_and(|said| says_so(&said.to_ascii_lowercase())));
     if state == "not_found" && ids > 0 && others == ids && is_said() {
         return whole(true); // what has this id
     }
@@ -41,14 +45,13 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
     let has_id = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
     let is_record = || state != "error" && tool.is_some_and(|tool| asks(tool) && !is_writer(tool)) && has_id();
     // A tool that sets states repeats the one that it has set.
-    let is_set =
-        || state != "error" && !has_message && tool.is_some_and(|tool| has_word(tool, &["mark", "set", "update"]));
+    let is_set = || state != "error" && !has_message && tool.is_some_and(|tool| has_word(tool, "mark set update"));
     // A tool that asks may have fetched a record, of which a message and other fields tell.
     let may_be_fetched =
-        tool.is_some_and(asks) && has_message && others > 0 && (state != "error" || !is_of_call(fields, tool));
+        tool.is_some_and(asks) && has_message && others > 0 && (state != "error" || !is_of_call(fields));
     // The first field is about the call.
     let is_first = || fields.iter().next().is_some_and(|(name, _)| name == "status") && has_message && state == "error";
-    let has_failed = FAILED.contains(&&*state)
+    let has_failed = is_in(FAILED, &state)
         && (others <= 2 || is_first() && !may_be_fetched)
         && !is_record()
         && !(is_set() && has_id());
@@ -56,44 +59,32 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
 }
 
 /// Whether an object in a failed state is of the call, and not of a record that a tool that asks has fetched: it names the type
-/// of an error, or its message refuses and speaks of what the name of the tool says; and nothing marks a record.
-fn is_of_call(fields: &Fields<'_>, tool: Option<&str>) -> bool {
+/// of an error, or its message says what could not be asked; and nothing marks a record.
+fn is_of_call(fields: &Fields<'_>) -> bool {
     static UNASKED: LazyPattern = LazyLock::new(|| {
         patterns::one(
             r"(?i)^(error|failed|unable|could not|couldn't|cannot|can't) (to )?(access|fetch|find|get|list|load|look|open|parse|quer|read|retriev|search)",
         )
     });
-    const MARKS: [&str; 7] = ["attempt", "branch", "duration", "id", "name", "service", "version"];
-    let words = tool.map(words).unwrap_or_default();
-    let is_of_tool = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        words.iter().any(|word| word.len() > 3 && text.contains(word.trim_end_matches('s')))
-    };
+    const MARKS: &str = "attempt branch commit duration id name service version";
     let is_mark = |name: &str| {
-        MARKS.contains(&name)
-            || ["_at", "At", "_time", "Time"].iter().any(|end| name.ends_with(end))
-            || is_id(name) && is_of_tool(name)
+        is_in(MARKS, name) || is_id(name) || ["_at", "At", "_time", "Time"].iter().any(|end| name.ends_with(end))
     };
-    let says = |message: &str| {
-        let refuses =
-            patterns::matches(&UNASKED, message) || sentence::says(message, tool) || clause::says(message, tool);
-        refuses && is_of_tool(message)
-    };
-    let message = || REASONS.iter().find_map(|name| fields.text(name));
+    let message = || words_in(REASONS).find_map(|name| fields.text(name));
     let names_type =
         || ["error_type", "errorType"].iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)));
     !fields.iter().any(|(name, value)| is_mark(name) && !is_empty(value))
-        && (names_type() || message().is_some_and(|message| says(&message)))
+        && (names_type() || message().is_some_and(|message| patterns::matches(&UNASKED, &message)))
 }
 
 /// A failed state in a field that names what it is of, of a tool that does something: the only one of the object, or of what
 /// the name of the tool says that it does, such as `payment_status` of `pay`. Not of a tool that sets states, and not the
 /// state that it was called for.
 fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
-    let tool = tool.filter(|tool| is_writer(tool) || acts(tool) || !asks(tool) && !looks(tool) && !is_reader(tool))?;
+    let tool = tool.filter(|tool| is_writer(tool) || acts(tool) || !asks(tool) && !is_reader(tool))?;
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
     let others = || fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
-    let has_reason = REASONS.iter().any(|name| fields.get(name).is_some());
+    let has_reason = words_in(REASONS).any(|name| fields.get(name).is_some());
     let is_alone = |subject: &str| (is_writer(tool) || acts(tool)) && (!subject.is_empty() || has_reason);
     let is_wanted = |state: &str| {
         let is_of_states = |word: &str| ["set", "mark", "update", "status", "state"].contains(&word);
@@ -113,43 +104,22 @@ fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     fields.iter().filter(|_| !says_ok).find_map(has_failed)
 }
 
-/// What a tool that changes something says in words of a failure beside a flag of a deed that was not done, or beside the state
-/// of what is not there: `{"stopped":false,"message":"Refusing to stop"}`.
-pub(super) fn by_words(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
-    const STATES: [&str; 6] = ["blocked", "invalid", "not_allowed", "not_found", "refused", "unavailable"];
-    let tool_name = tool.filter(|tool| is_writer(tool) || acts(tool))?;
-    let said = REASONS.iter().find_map(|name| fields.get(name).and_then(json::string))?;
-    let has_id = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
-    let has_own_id = || fields.get("id").is_some();
-    let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && names_deed_of(name, tool_name);
-    let is_away = || fields.text("status").is_some_and(|state| STATES.contains(&&*state.to_ascii_lowercase()));
-    let is_done = |(name, value): (&str, RawValue<'_>)| value.get() == "true" && !matches!(name, "retryable");
-    let is_report = fields.iter().count() <= 8 && !fields.iter().any(is_done);
-    let says = || {
-        let first = said.split(". ").next().unwrap_or(&said);
-        text::inspect(first.trim(), Some(tool_name)).is_some_and(|sign| sign.sure)
-    };
-    let is_refusal = || is_away() && !has_own_id() || fields.iter().any(is_undone) && !has_id();
-    (is_report && is_refusal() && says()).then(|| Found::of_body(true, Details::of_object(fields)))
-}
-
 /// A flag that denies what the name of the tool says that it does, with the reason in words: `{"shared":false,"note":"no such
 /// guest"}` of `share`. Not of a tool that asks, that sets a state or may leave things as they are, and not beside another
 /// state, a time or a thing.
 pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
-    const STATES: [&str; 10] = ["and", "detect", "find", "mark", "match", "or", "set", "toggle", "update", "upsert"];
-    let is_doing = |tool: &&str| is_writer(tool) || acts(tool) || !asks(tool) && !looks(tool) && !is_reader(tool);
-    let tool = tool.filter(is_doing).filter(|tool| !has_word(tool, &STATES))?;
+    const STATES: &str = "and detect find mark match or set toggle update upsert";
+    let is_doing = |tool: &&str| is_writer(tool) || acts(tool) || !asks(tool) && !is_reader(tool);
+    let tool = tool.filter(is_doing).filter(|tool| !has_word(tool, STATES))?;
     let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && names_deed_of(name, tool);
-    let is_reason =
-        |name: &&str| fields.get(name).is_some_and(|value| value.get().starts_with('"') && !is_empty(value));
+    let is_reason = |name: &str| fields.get(name).is_some_and(|value| value.get().starts_with('"') && !is_empty(value));
     let is_other = |(name, value): (&str, RawValue<'_>)| {
         let is_time = ["_at", "At", "_on", "until"].iter().any(|end| name.ends_with(end));
         let is_state = ["status", "state", "decision"].contains(&name);
         value.get() == "true" || (is_time || is_state || is_id(name)) && !is_empty(value)
     };
     let is_report = fields.iter().count() <= 6 && !fields.iter().any(is_other);
-    (is_report && REASONS.iter().chain(&["error", "note"]).any(is_reason) && fields.iter().any(is_undone))
+    (is_report && words_in(REASONS).chain(["error", "note"]).any(is_reason) && fields.iter().any(is_undone))
         .then(|| Found::of_body(true, Details::of_object(fields)))
 }
 
@@ -158,7 +128,7 @@ pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> 
 pub(super) fn by_counts(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     const UNDER_WAY: [&str; 8] =
         ["active", "in_progress", "pending", "processing", "queued", "running", "scheduled", "sent"];
-    if tool.is_some_and(|tool| asks(tool) || looks(tool) || reports(tool)) {
+    if tool.is_some_and(|tool| asks(tool) || has_word(tool, REPORTS)) {
         return None;
     }
     let is_under_way = |name: &&str| fields.text(name).is_some_and(|count| count.parse::<u64>() != Ok(0));
@@ -173,8 +143,35 @@ pub(super) fn by_counts(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found
         .then(|| Found::of_body(true, Details::of_object(fields)))
 }
 
+/// A state that says that the work of the call goes on, or waits for somebody: of a job, a task or a run, and of an answer that
+/// names no thing. A thing that was made has a state of its own; a tool that asks for a state has its answer.
+pub(super) fn unfinished(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
+    const STATES: &str = "accepted awaiting_approval in_progress in-progress needs_approval pending pending_approval processing \
+        queued requires_action requires_approval running started waiting";
+    const WORK: &str = "approval execution job operation process request run task workflow";
+    let is_of_work = |name: &str| words(name).iter().any(|word| is_in(WORK, word));
+    let is_thing = |(name, value): (&str, RawValue<'_>)| {
+        (is_id(name) || name.ends_with("_reference")) && !is_empty(value) && !is_of_work(name)
+            || value.get().starts_with(['{', '[']) && !is_empty(value) && !is_beside(name)
+    };
+    let names_work =
+        ["object", "type", "kind"].iter().any(|name| fields.text(name).is_some_and(|kind| is_of_work(&kind)));
+    let is_work = names_work || tool.is_some_and(|tool| has_word(tool, "agent job run task workflow"));
+    let is_task = fields.text("resultType").is_some_and(|kind| kind == "task");
+    let state = ["status", "state"].iter().find_map(|name| fields.get(name).and_then(json::string));
+    let is_open = state.is_some_and(|state| is_in(STATES, &state.to_ascii_lowercase()));
+    let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
+    let asks = tool.is_some_and(asks);
+    let is_open_work = is_open && !says_ok && !asks && (is_work || !fields.iter().any(is_thing));
+    (is_task && !asks || is_open_work).then(|| Found {
+        evidence: Evidence::Body,
+        says: Says::Unfinished,
+        details: Details::of_object(fields),
+    })
+}
+
 fn is_failed(state: &str) -> bool {
-    FAILED.iter().any(|failed| failed.eq_ignore_ascii_case(state.trim()))
+    is_in_any_case(FAILED, state.trim())
 }
 
 /// What the state in a field is of: nothing for `state` and `result`. None: the field holds no state.
@@ -191,7 +188,8 @@ mod tests {
     fn fails(tool: &str, body: &str) -> bool {
         let fields = json::object(json::parse(body).unwrap()).unwrap();
         let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
-        by_state(&fields, others, fields.get("reason").is_some(), Some(tool)).is_some_and(|found| found.sure)
+        by_state(&fields, others, fields.get("reason").is_some(), Some(tool))
+            .is_some_and(|found| found.says == Says::Failed)
     }
 
     #[test]
@@ -241,28 +239,6 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_failure_beside_a_deed_that_was_not_done_are_one() {
-        let by = |tool, body| by_words(&json::object(json::parse(body).unwrap()).unwrap(), Some(tool)).is_some();
-        assert!(by("restart_gate", r#"{"stopped":false,"started":false,"message":"Refusing to restart: no smith"}"#));
-        assert!(by(
-            "cancel_job",
-            r#"{"status":"not_found","message":"Job a not found. It may be over.","token_id":"a"}"#
-        ));
-        for (tool, body) in [
-            ("restart_gate", r#"{"stopped":true,"started":false,"message":"Refusing to restart: no smith"}"#),
-            ("restart_gate", r#"{"stopped":false,"message":"The gate restarts"}"#),
-            ("restart_gate", r#"{"gate":"a","message":"Refusing to restart: no smith"}"#),
-            ("get_gate", r#"{"open":false,"message":"Refusing to open: no smith"}"#),
-            ("post_comment", r#"{"comment_id":"9","resolved":false,"detail":"Permission denied when I open x"}"#),
-            ("send_message", r#"{"message":"Cannot come today","read":false,"id":"m1"}"#),
-            ("create_note", r#"{"id":"n1","pinned":false,"message":"Error: printer is broken"}"#),
-            ("create_event", r#"{"all_day":false,"id":"e1","message":"Cannot attend before noon"}"#),
-        ] {
-            assert!(!by(tool, body), "{tool}: {body}");
-        }
-    }
-
-    #[test]
     fn counts_of_nothing_done_and_something_failed_are_a_failure() {
         let of = |tool, body| by_counts(&json::object(json::parse(body).unwrap()).unwrap(), tool).is_some();
         let by = |body| of(None, body);
@@ -297,7 +273,6 @@ mod tests {
             ("get_note", r#"{"status":"error","note_id":"n1"}"#),
             ("get_prices", r#"{"status":"error","reason":"Failed to list prices","area":"a","from":1,"to":2}"#),
             ("get_prices", r#"{"status":"error","error_type":"upstream","reason":"gone","area":"a","from":1,"to":2}"#),
-            ("get_room_shelves", r#"{"status":"error","reason":"No room chosen. Call choose_room first.","row":1}"#),
             ("load_prices", r#"{"status":"error","reason":"no key","area":"a","from":1,"to":2,"unit":"b"}"#),
         ] {
             assert!(fails(tool, body), "{tool}: {body}");

@@ -134,7 +134,7 @@ fn write(
     match &assessment {
         Assessment::Ok => {}
         Assessment::Failed(_) => output.loss.failures += 1,
-        Assessment::Suspected(_) => output.loss.suspected += 1,
+        Assessment::Suspected(_) | Assessment::Unfinished(_) => output.loss.suspected += 1,
     }
     output.untimed += u64::from(at.is_none());
     output.lines.result(&OutputResult {

@@ -181,7 +181,7 @@ impl RunWriter {
         match result.assessment {
             Assessment::Ok => {}
             Assessment::Failed(_) => output.loss.failures += 1,
-            Assessment::Suspected(_) => output.loss.suspected += 1,
+            Assessment::Suspected(_) | Assessment::Unfinished(_) => output.loss.suspected += 1,
         }
         output.lines.result(&OutputResult {
             run: self.name.as_deref(),

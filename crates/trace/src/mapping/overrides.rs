@@ -15,7 +15,7 @@ use playproof_formats::diagnostic::{Diagnostic, Report};
 /// The parts of a result, with the status and the code that its content gives if the source names none.
 fn with_found<'a>(parts: &ResultParts<'a>, said: &Assessment, own: &Mapping) -> ResultParts<'a> {
     let mut parts = parts.clone();
-    if let Assessment::Failed(failure) | Assessment::Suspected(failure) = said {
+    if let Some(failure) = said.failure() {
         parts.status = parts.status.or_else(|| failure.status.map(|status| Cow::Owned(status.to_string())));
         parts.code = parts.code.or_else(|| failure.code.clone().map(Cow::Owned));
     }
@@ -51,11 +51,11 @@ impl Mapping {
             (is_denied && assess(&ToolResult { flag: Some(false), ..*result }) == Assessment::Ok).then_some(false)
         });
         let mut said = match (decided, said) {
-            (Some(true), Assessment::Ok | Assessment::Suspected(_)) => {
+            (Some(true), Assessment::Ok | Assessment::Suspected(_) | Assessment::Unfinished(_)) => {
                 changed.failed += 1;
                 Assessment::Failed(failure_of(result))
             }
-            (Some(false), Assessment::Failed(_) | Assessment::Suspected(_)) => {
+            (Some(false), Assessment::Failed(_) | Assessment::Suspected(_) | Assessment::Unfinished(_)) => {
                 changed.not_failed += 1;
                 Assessment::Ok
             }

@@ -63,7 +63,7 @@ impl Applier {
         match assessment {
             Assessment::Ok => {}
             Assessment::Failed(_) => self.loss.failures += 1,
-            Assessment::Suspected(_) => self.loss.suspected += 1,
+            Assessment::Suspected(_) | Assessment::Unfinished(_) => self.loss.suspected += 1,
         }
         let flagged = !mapping.failed.by_text || flag.is_some();
         self.lines.result(&OutputResult {
@@ -281,7 +281,7 @@ fn tells_of_failure(said: &Assessment, status: Option<u16>) -> bool {
         Assessment::Failed(failure) => {
             failure.evidence != StatusFrom::Code || status.is_some_and(|status| (400..=599).contains(&status))
         }
-        Assessment::Ok | Assessment::Suspected(_) => false,
+        Assessment::Ok | Assessment::Suspected(_) | Assessment::Unfinished(_) => false,
     }
 }
 

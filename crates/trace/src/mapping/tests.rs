@@ -669,8 +669,8 @@ result: { records: \"[*]\", run: { value: r }, id: \"step.calls[0].id\", body: o
 skip: rest
 failed: [text]
 ";
-    let rows = r#"[{"out":"Expected 2 matches but found 1","step":{"calls":[{"id":"1","name":"edit_file"}]}},
-{"out":"Expected 2 matches but found 1","step":{"calls":[{"id":"2","name":"search"}]}}]"#;
+    let rows = r#"[{"out":"fare_not_found","step":{"calls":[{"id":"1","name":"edit_fare"}]}},
+{"out":"fare_not_found","step":{"calls":[{"id":"2","name":"search"}]}}]"#;
     let (found, lines) = applied(map, rows);
     let brief: Vec<_> = lines.iter().map(|line| (line["call_id"].as_str(), line["status"].as_str())).collect();
     assert_eq!(brief, [(Some("1"), None), (Some("1"), Some("error")), (Some("2"), None), (Some("2"), Some("ok"))]);

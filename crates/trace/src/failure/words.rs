@@ -1,0 +1,183 @@
+//! What a text says of its call: compares its first line, its last line and a short text as a whole with the rows of failure
+//! words. The strongest row decides; a short answer of a tool that writes without a word of a deed is suspected.
+
+use super::content::is_document;
+use super::deeds;
+use super::excerpt::{EXAMINED, cut, end_of};
+use super::exit::Exit;
+use super::frame;
+use super::markup;
+use super::message::{leading_code, message, unframed};
+use super::table::{Place, Row, Says, WordTable};
+use super::tool_name::{ToolClass, asks};
+
+/// The longest text that is compared as a whole, in bytes.
+const WHOLE: usize = 600;
+/// The longest answer of a tool that writes that must tell of its deed, in bytes.
+const SHORT: usize = 250;
+/// The most lines of an output whose last line tells how a program ended.
+const OUTPUT_LINES: usize = 400;
+
+/// Who told a result: the tool, and the user's own rows of failure words.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Teller<'a> {
+    pub(super) tool: Option<&'a str>,
+    pub(super) words: Option<&'a WordTable>,
+}
+
+impl Teller<'_> {
+    /// Whether the tool's name passes a test; without a name it does not.
+    pub(super) fn is(self, test: impl FnOnce(&str) -> bool) -> bool {
+        self.tool.is_some_and(test)
+    }
+
+    pub(super) fn class(self) -> Option<ToolClass> {
+        self.tool.map(ToolClass::of)
+    }
+}
+
+/// What a text says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Heard<'t> {
+    pub(super) says: Says,
+    pub(super) message: &'t str,
+}
+
+/// What a message names.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Named<'t> {
+    pub(super) kind: Option<&'t str>,
+    pub(super) code: Option<&'t str>,
+    /// Its words prove that nothing was done.
+    pub(super) proves: bool,
+}
+
+/// What `text` says of its call; none: nothing of a failure.
+pub(super) fn hear<'t>(text: &'t str, by: Teller<'_>) -> Option<Heard<'t>> {
+    let text = frame::inside(text).trim();
+    let heard = |says| Some(Heard { says, message: message(text) });
+    match Exit::of(text, by.tool) {
+        Some(Exit::Ok) => return None, // whatever a command prints, its exit code says that it succeeded
+        Some(Exit::Failed { sure: true }) => return heard(Says::Failed),
+        _ => {}
+    }
+    if let Some(title) = markup::error_page(text) {
+        return Some(Heard { says: Says::Failed, message: title });
+    }
+    if markup::is_error_report(text) {
+        return heard(Says::Failed);
+    }
+    let exit = Exit::of(text, by.tool).map(|_| Says::Suspected);
+    let is_coded = leading_code(cut(text.lines().next().unwrap_or_default(), EXAMINED)).is_some() && !by.is(asks);
+    let is_document = is_document(text, by.class());
+    // `Cancelled.` of `cancel_order`.
+    let is_own_deed = text.len() <= SHORT && deeds::reports_own_deed(text, by.tool);
+    let counts = |row: &&Row| (!is_document || row.place == Place::Whole) && (!is_own_deed || row.says == Says::Failed);
+    let rows = rows_of(text, by).filter(counts);
+    let strongest = rows.map(|row| row.says).max().max(exit).max(is_coded.then_some(Says::Failed));
+    strongest.or_else(|| tells_no_deed(text, by).then_some(Says::Suspected)).and_then(heard)
+}
+
+/// The kind and the code that the words of a message name. The first row with a kind counts.
+pub(super) fn named<'t>(message: &str, by: Teller<'t>) -> Named<'t> {
+    let mut named = Named::default();
+    for row in rows_of(message, by) {
+        if named.kind.is_none() && row.kind.is_some() {
+            (named.kind, named.proves) = (row.kind.as_deref(), row.proves);
+        }
+        named.code = named.code.or(row.code.as_deref());
+    }
+    named
+}
+
+/// The rows that a text matches, in their order: the user's first.
+fn rows_of<'t>(text: &str, by: Teller<'t>) -> impl Iterator<Item = &'t Row> {
+    let class = by.class();
+    let views = views(text);
+    let tables = by.words.into_iter().chain([WordTable::shipped()]);
+    tables.flat_map(move |table| {
+        let mut found: Vec<(usize, &Row)> = Vec::new();
+        for (place, view) in &views {
+            found.extend(table.matching(view).filter(|(_, row)| row.place == *place && row.is_for(class)));
+        }
+        found.sort_by_key(|(number, _)| *number);
+        found.dedup_by_key(|(number, _)| *number);
+        found.into_iter().map(|(_, row)| row)
+    })
+}
+
+/// The parts of a text that are compared, each with the place that it is of.
+fn views(text: &str) -> Vec<(Place, &str)> {
+    let mut views = Vec::new();
+    let mut add = |place, view| {
+        if !views.contains(&(place, view)) {
+            views.push((place, view));
+        }
+    };
+    let text = text.trim();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = cut(lines.next().unwrap_or_default(), EXAMINED);
+    let bare = first.trim_start_matches(is_mark);
+    if !names_nothing(bare) {
+        add(Place::First, first);
+        add(Place::First, bare);
+        add(Place::First, unframed(bare).0);
+        if text.len() <= WHOLE {
+            let whole = text.trim_matches(|c: char| is_mark(c) || "[](){}".contains(c));
+            add(Place::Whole, text);
+            add(Place::Whole, whole);
+            add(Place::Whole, unframed(whole).0);
+        }
+    }
+    let tail = end_of(text, 4 * EXAMINED).lines().rev().map(str::trim).find(|line| !line.is_empty());
+    if let Some(last) = tail.filter(|_| lines.next().is_some() && text.lines().count() <= OUTPUT_LINES) {
+        add(Place::Last, cut(last, EXAMINED));
+    }
+    views
+}
+
+/// A mark before the words of a line.
+fn is_mark(c: char) -> bool {
+    "*#`\"'>[|·•⚠️✗✘❌🚫⛔💥❗🛑╷│×\u{feff}".contains(c) || c.is_whitespace()
+}
+
+/// Whether a line is the word for an error and says that there is none, or counts them.
+fn names_nothing(line: &str) -> bool {
+    let Some((label, said)) = line.split_once([':', '=']).filter(|(label, _)| label.len() <= 60) else { return false };
+    let said = said.trim().trim_end_matches(['.', ',', ';', '|', ')']);
+    let first = said.split([',', ';', ' ', '|', ')']).next().unwrap_or_default();
+    let is_word =
+        ["none", "null", "nil", "undefined", "n/a", "-", "0", "[]"].iter().any(|none| said.eq_ignore_ascii_case(none));
+    let is_count = first == "0" || said.chars().all(|c| c.is_ascii_digit() || ".%ms".contains(c)) && !is_status(said);
+    label.chars().all(|c| c.is_ascii_alphanumeric() || " _-'/".contains(c)) && (is_word || is_count)
+}
+
+fn is_status(number: &str) -> bool {
+    number.parse().is_ok_and(|status: u16| (400..=599).contains(&status))
+}
+
+/// Whether a short answer of a tool that writes does not tell of its deed.
+fn tells_no_deed(text: &str, by: Teller<'_>) -> bool {
+    let is_field = |line: &str| line.split_once(": ").is_some_and(|(name, _)| !name.trim().contains(' '));
+    let is_prose = text.len() <= SHORT
+        && text.starts_with(|c: char| c.is_alphabetic() || "\"'✗❌⚠".contains(c))
+        && (text.contains(' ') || !text.is_ascii())
+        && !text.lines().all(is_field);
+    is_prose && by.class() == Some(ToolClass::Writing) && !deeds::reports_a_deed(text, by.tool)
+}
+
+#[cfg(test)]
+impl WordTable {
+    /// The numbers of the rows that a text of `tool` matches.
+    pub(super) fn rows_of(&self, text: &str, tool: &str) -> Vec<usize> {
+        let text = frame::inside(text);
+        let class = Some(ToolClass::of(tool));
+        let views = views(text);
+        let found = views.iter().flat_map(|(place, view)| {
+            self.matching(view)
+                .filter(move |(_, row)| row.place == *place && row.is_for(class))
+                .map(|(number, _)| number)
+        });
+        found.collect()
+    }
+}
