@@ -97,7 +97,7 @@ fn what_is_cut_of_a_long_line_is_marked_on_its_side() {
     assert!(run.code == 2 && run.err.contains(" 1 │ …xxx") && run.err.contains("xxx…\n"), "{}", run.err);
     place.write("p.yaml", format!("format: playbook/1\nname: {x}\n"));
     let run = place.run(&["lint", "p.yaml"]);
-    assert!(run.code == 2 && run.out.contains("xxx…` is not a valid name"), "{}{}", run.out, run.err);
+    assert!(run.code == 2 && run.out.contains("xxx…` is not the name of a playbook"), "{}{}", run.out, run.err);
 }
 
 #[test]
