@@ -82,6 +82,7 @@ const CIRCLES: &[(&str, &[&str])] = &[
         &[
             "command/replay/args",
             "command/replay/recording",
+            "command/replay/rehearsal",
             "command/replay/run",
             "command/replay/seeds",
             "command/replay/traces",
