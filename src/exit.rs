@@ -126,6 +126,25 @@ impl Failure {
         self.help(said.map_or_else(|| text.to_owned(), joined))
     }
 
+    /// The same of a command that had changed files before it failed: what says that nothing was changed speaks of the
+    /// rest.
+    #[must_use]
+    pub fn beside_changes(self) -> Failure {
+        let of_the_rest = |help: &mut Option<String>| {
+            *help = help.take().map(|help| help.replace("nothing was ", "nothing else was "));
+        };
+        let mut failure = self;
+        match &mut failure {
+            Failure::Message { help, .. } => of_the_rest(help),
+            Failure::Reports { reports, .. } => {
+                let said = reports.iter_mut().flat_map(|report| &mut report.diagnostics);
+                said.for_each(|said| of_the_rest(&mut said.help));
+            }
+            Failure::PipeClosed => {}
+        }
+        failure
+    }
+
     /// The same, with the command to run next.
     #[must_use]
     pub fn next(mut self, command: impl Into<Command>) -> Failure {

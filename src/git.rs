@@ -10,6 +10,9 @@ use super::exit::{Failure, describe_io};
 /// Excluded from a diff: external diff programs, text converters, submodules.
 const NO_DRIVERS: [&str; 3] = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
 
+/// A file that was renamed changed under both names.
+const NAMES: [&str; 3] = ["diff", "--name-only", "--no-renames"];
+
 /// Settings that let the configuration of a repository start programs, and the safe values that replace them. A
 /// repository may come from strangers.
 const SETTINGS: [(&str, &str); 4] = [
@@ -58,7 +61,7 @@ impl Git {
     pub fn changed_since(&self, rev: &str) -> Result<BTreeSet<PathBuf>, Failure> {
         let mut changed = BTreeSet::new();
         for args in [
-            [&["diff", "--name-only"][..], &NO_DRIVERS, &["--relative", "-z", rev, "--", "."]].concat(),
+            [&NAMES[..], &NO_DRIVERS, &["--relative", "-z", rev, "--", "."]].concat(),
             ["ls-files", "--others", "--exclude-standard", "-z", "--", "."].to_vec(),
         ] {
             let output = self.run(&args, rev)?;
@@ -126,8 +129,7 @@ pub fn uncommitted(root: &Path, files: &[PathBuf]) -> BTreeSet<PathBuf> {
     for file in files {
         let below = file.strip_prefix(root).unwrap_or(file);
         let Some(name) = below.to_str() else { continue };
-        let differs =
-            git.run(&[&["diff", "--name-only"][..], &NO_DRIVERS, &["-z", "HEAD", "--", name]].concat(), "HEAD");
+        let differs = git.run(&[&NAMES[..], &NO_DRIVERS, &["-z", "HEAD", "--", name]].concat(), "HEAD");
         if differs.is_ok_and(|output| !output.stdout.is_empty()) {
             changed.insert(file.clone());
         }

@@ -80,11 +80,11 @@ impl InputKind {
     }
 }
 
-/// The kind of a file that begins with `start`; none if unknown.
-pub fn detect(start: &[u8]) -> Option<InputKind> {
+/// The kind of a file that begins with `start`, and whose format is recognised or not; none if unknown.
+fn kind(start: &[u8], is_recognised: bool) -> Option<InputKind> {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     match start.trim_ascii_start().first()? {
-        _ if !known::detect(start).is_empty() => Some(InputKind::Recording),
+        _ if is_recognised => Some(InputKind::Recording),
         b'{' | b'[' => looks_like_a_trace(start).then_some(InputKind::Trace),
         _ => of_yaml(&String::from_utf8_lossy(start)),
     }
@@ -122,6 +122,14 @@ fn may_be_yaml(line: &str) -> bool {
 /// # Errors
 /// Its kind, and the command that takes it.
 pub fn expect(wanted: InputKind, path: &str, start: &[u8]) -> Result<(), Failure> {
+    expect_recognised(wanted, path, start, !known::detect(start).is_empty())
+}
+
+/// The same of a file whose format is recognised or not.
+///
+/// # Errors
+/// Its kind, and the command that takes it.
+pub fn expect_recognised(wanted: InputKind, path: &str, start: &[u8], is_recognised: bool) -> Result<(), Failure> {
     let is_fine = |found: InputKind| {
         found == wanted
             || matches!(
@@ -129,7 +137,7 @@ pub fn expect(wanted: InputKind, path: &str, start: &[u8]) -> Result<(), Failure
                 (InputKind::Trace, InputKind::Recording) | (InputKind::Recording, InputKind::Trace)
             )
     };
-    match detect(start).filter(|found| !is_fine(*found)) {
+    match kind(start, is_recognised).filter(|found| !is_fine(*found)) {
         None => Ok(()),
         Some(found) => {
             let said = format!("`{path}` is {}, and {} is wanted here", found.words(), wanted.words());
@@ -200,12 +208,12 @@ fn is_of_untyped_rows(start: &[u8]) -> bool {
     looks_like_a_trace(start) && !is_own_format(start) && memchr::memmem::find(first, b"\"type\"").is_none()
 }
 
-/// Rejects one JSON document over many lines.
+/// Rejects one JSON document over many lines, which no format and no mapping reads.
 ///
 /// # Errors
 /// It is one; the command that converts it.
-pub fn refuse_unreadable(path: &str, start: &[u8], is_mapped: bool) -> Result<(), Failure> {
-    if is_mapped || !known::detect(start).is_empty() || !is_over_many_lines(start) {
+pub fn refuse_unreadable(path: &str, start: &[u8]) -> Result<(), Failure> {
+    if !is_over_many_lines(start) {
         return Ok(());
     }
     let said = "this is one JSON document over many lines; a trace has one object a line";
@@ -268,6 +276,10 @@ fn is_over_many_lines(start: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    fn detect(start: &[u8]) -> Option<InputKind> {
+        kind(start, !known::detect(start).is_empty())
+    }
+
     #[test]
     fn files_are_known_by_their_format_line_and_traces_by_their_first_line() {
         for (start, kind) in [
@@ -301,21 +313,20 @@ mod tests {
 
     #[test]
     fn other_encodings_and_documents_of_many_lines_are_told() {
-        let refused = |start: &[u8], is_mapped| refuse_unreadable("x.json", start, is_mapped).is_err();
+        let refused = |start: &[u8]| refuse_unreadable("x.json", start).is_err();
         let encodings: [&[u8]; 4] = [b"\xff\xfe{\0", b"{\0\"\0", b"\xff\xfe\0\0{", b"{\0\0\0\""];
         assert_eq!(encodings.map(encoding), ["UTF-16", "UTF-16LE", "UTF-32", "UTF-32LE"].map(Some));
-        assert!(refused(b"[\n  {\"tool\": \"a\"}\n]", false) && refused(b"{\n  \"tool\": \"a\"\n}", false));
-        assert!(!refused(b"[\n  {\"tool\": \"a\"}\n]", true), "a mapping reads it");
-        assert!(!refused(b"{\"tool\":\"a\"}\n", false));
+        assert!(refused(b"[\n  {\"tool\": \"a\"}\n]") && refused(b"{\n  \"tool\": \"a\"\n}"));
+        assert!(!refused(b"{\"tool\":\"a\"}\n"));
         for broken in ["[", "{"] {
             let text = format!("{broken}\n{{\"tool\":\"a\"}}\n{{\"tool\":\"b\"}}\n");
-            assert!(!refused(text.as_bytes(), false), "a broken line of a trace: its parser tells it");
+            assert!(!refused(text.as_bytes()), "a broken line of a trace: its parser tells it");
         }
     }
 
     #[test]
     fn a_document_of_many_lines_is_mapped_or_put_into_lines() {
-        let next = |name: &str| match refuse_unreadable(name, b"[\n {\"tool\": 1}\n]", false) {
+        let next = |name: &str| match refuse_unreadable(name, b"[\n {\"tool\": 1}\n]") {
             Err(Failure::Reports { next: Some(next), .. }) => next.to_string(),
             _ => String::new(),
         };

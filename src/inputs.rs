@@ -63,9 +63,9 @@ pub enum Shape {
 /// A path that cannot be read.
 pub fn shape(path: &str) -> Result<Shape, Failure> {
     let (start, _) = opened(path, &files::display_name(path))?;
-    Ok(match without_mark(&start).trim_ascii().is_empty() {
+    Ok(match without_mark(&start.bytes).trim_ascii().is_empty() {
         true => Shape::Empty,
-        false if is_own_format(&start) || !known::detect(&start).is_empty() => Shape::Known,
+        false if start.is_own || !start.formats.is_empty() => Shape::Known,
         false => Shape::Foreign,
     })
 }
@@ -77,12 +77,12 @@ pub fn shape(path: &str) -> Result<Shape, Failure> {
 pub fn whole(path: &str) -> Result<Vec<u8>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
-    whole_of(&name, Cursor::new(start).chain(rest))
+    whole_of(&name, Cursor::new(start.bytes).chain(rest))
 }
 
 /// Whether the path names a fixture: of the YAML files that are replayed, all but recognised recordings are.
 pub fn is_fixture(path: &str) -> bool {
-    let is_recording = || opened(path, path).is_ok_and(|(start, _)| !known::detect(&start).is_empty());
+    let is_recording = || opened(path, path).is_ok_and(|(start, _)| !start.formats.is_empty());
     [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending)) && !is_recording()
 }
 
@@ -151,19 +151,22 @@ impl Reading {
 pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Result<TraceInput<'static>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
-    input_kind::expect(InputKind::Trace, &name, &start)?;
+    input_kind::expect_recognised(InputKind::Trace, &name, &start.bytes, !start.formats.is_empty())?;
     let how = how(&name, &start, reading)?;
-    input_kind::refuse_unreadable(&name, &start, how.is_some())?;
-    if let Some(how) = how.as_ref().filter(|how| how.is_read_by_lines() && is_long_in_lines(path, &start))
+    if how.is_none() && start.formats.is_empty() {
+        input_kind::refuse_unreadable(&name, &start.bytes)?;
+    }
+    if let Some(how) = how.as_ref().filter(|how| how.is_read_by_lines() && is_long_in_lines(path, &start.bytes))
         && let Some(mut input) = by_lines(path, &name, how, redaction)?
     {
         input.loss.iter_mut().for_each(|loss| loss.others = others(&start, reading));
         return Ok(input);
     }
     if how.is_none() {
-        input_kind::refuse_foreign(&name, &start)?;
+        input_kind::refuse_foreign(&name, &start.bytes)?;
     }
-    let whole = Cursor::new(start.clone()).chain(rest);
+    let others = others(&start, reading);
+    let whole = Cursor::new(start.bytes).chain(rest);
     match how {
         None => Ok(TraceInput::own(name, whole)),
         Some(how) => {
@@ -179,7 +182,7 @@ pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Resul
                 refuse_mostly_skipped(&name, skipped, read, how.allowed_to_skip())?;
             }
             let Imported { lines, origins, mut loss } = checked;
-            loss.others = others(&start, reading);
+            loss.others = others;
             Ok(TraceInput { name, lines: Box::new(Cursor::new(lines)), loss: Some(loss), origins: Some(origins) })
         }
     }
@@ -197,20 +200,22 @@ pub fn foreign(
 ) -> Result<Option<Imported>, Failure> {
     let name = files::display_name(path);
     let (start, rest) = opened(path, &name)?;
-    input_kind::expect(InputKind::Recording, &name, &start)?;
+    input_kind::expect_recognised(InputKind::Recording, &name, &start.bytes, !start.formats.is_empty())?;
     let how = how(&name, &start, reading)?;
-    input_kind::refuse_unreadable(&name, &start, how.is_some())?;
-    if without_mark(&start).is_empty() {
+    if how.is_none() && start.formats.is_empty() {
+        input_kind::refuse_unreadable(&name, &start.bytes)?;
+    }
+    if without_mark(&start.bytes).is_empty() {
         return Err(empty(&name).next("playproof help import"));
     }
     if how.is_none() {
-        input_kind::refuse_foreign(&name, &start)?;
+        input_kind::refuse_foreign(&name, &start.bytes)?;
     }
     match how {
         None => Ok(None),
         Some(how) => {
             let others = others(&start, reading);
-            let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
+            let bytes = whole_of(&name, Cursor::new(start.bytes).chain(rest))?;
             let mut imported = how.read(&bytes, &name, redaction)?;
             imported.loss.others = others;
             let checked = limits::checked(imported, &bytes, &name, skip_invalid);
@@ -290,15 +295,15 @@ fn of_other_format(named: &KnownFormat, start: &[u8], failure: Failure) -> Failu
 }
 
 /// The formats that fit an input which begins with `start`, beside the one that `--as` names: nothing of them is read.
-fn others(start: &[u8], reading: &Reading) -> Vec<String> {
+fn others(start: &Beginning, reading: &Reading) -> Vec<String> {
     let Some(named) = reading.format else { return Vec::new() };
-    let others = known::foreign(start).into_iter().filter(|other| other.name != named.name);
-    let own = is_own_format(start).then(|| "a trace of our own".to_owned());
+    let others = known::foreign(&start.bytes).into_iter().filter(|other| other.name != named.name);
+    let own = start.is_own.then(|| "a trace of our own".to_owned());
     others.map(|other| format!("`{}`", other.name)).chain(own).collect()
 }
 
 /// How an input that begins with `start` is read; none: as a trace of our own.
-fn how<'a>(name: &str, start: &[u8], reading: &'a Reading) -> Result<Option<How<'a>>, Failure> {
+fn how<'a>(name: &str, start: &Beginning, reading: &'a Reading) -> Result<Option<How<'a>>, Failure> {
     if let Some(mapping) = reading.mapping.as_ref().filter(|_| reading.describes_rows()) {
         return match reading.format {
             None => Ok(Some(How::Mapped(mapping))),
@@ -313,10 +318,10 @@ fn how<'a>(name: &str, start: &[u8], reading: &'a Reading) -> Result<Option<How<
     if let Some(format) = reading.format {
         return Ok(Some(How::Known(format, reading.options())));
     }
-    match known::detect(start).as_slice() {
+    match start.formats.as_slice() {
         [format] => Ok(Some(How::Known(format, reading.options()))),
-        [first, ..] if !is_own_format(start) => {
-            let names: Vec<_> = known::detect(start).iter().map(|format| format!("`{}`", format.name)).collect();
+        [first, ..] if !start.is_own => {
+            let names: Vec<_> = start.formats.iter().map(|format| format!("`{}`", format.name)).collect();
             let said = format!("several formats fit: {}", names.join(", "));
             Err(Failure::source(name, "several_formats", said)
                 .help(format!("say which one it is, such as `--as {}`", first.name))
@@ -328,7 +333,7 @@ fn how<'a>(name: &str, start: &[u8], reading: &'a Reading) -> Result<Option<How<
                 .help("say how rows become calls (`call`), or name the format with `--as`")
                 .next("playproof formats"))
         }
-        _ if is_own_format(start) => Ok(None),
+        _ if start.is_own => Ok(None),
         _ => Ok(reading.of_project.as_ref().filter(|mapping| !mapping.is_override()).map(How::Mapped)),
     }
 }
@@ -410,7 +415,7 @@ pub fn tried(path: &str, reading: &Reading, most: usize, redaction: &RedactionRu
         How::Mapped(mapping) => Some(*mapping),
         How::Known(format, _) => format.mapping(),
     };
-    let bytes = whole_of(&name, Cursor::new(start).chain(rest))?;
+    let bytes = whole_of(&name, Cursor::new(start.bytes).chain(rest))?;
     let rows = mapping.map(|mapping| mapping::first_rows(mapping, &bytes, &name, most, redaction)).transpose()?;
     let rows = rows.unwrap_or_default();
     let summary = how.read(&bytes, &name, redaction)?.loss.to_string();
@@ -421,17 +426,38 @@ fn without_mark(start: &[u8]) -> &[u8] {
     start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start)
 }
 
-fn opened(path: &str, name: &str) -> Result<(Vec<u8>, Box<dyn Read + Send>), Failure> {
+/// The first bytes of an input, and what they are recognised as: every later question asks this.
+struct Beginning {
+    bytes: Vec<u8>,
+    formats: Vec<&'static KnownFormat>,
+    is_own: bool,
+}
+
+impl Beginning {
+    fn of(bytes: Vec<u8>) -> Beginning {
+        Beginning { formats: known::detect(&bytes), is_own: is_own_format(&bytes), bytes }
+    }
+
+    /// Whether more bytes may tell the format: no mapping has recognised these.
+    fn is_undecided(&self) -> bool {
+        let is_json = self.bytes.starts_with(b"{") || self.bytes.starts_with(b"[");
+        is_json && !self.is_own && self.formats.iter().all(|format| format.text().is_none())
+    }
+}
+
+fn opened(path: &str, name: &str) -> Result<(Beginning, Box<dyn Read + Send>), Failure> {
     let unreadable = |error: std::io::Error| files::unreadable(name, &error);
     let mut source = decode(files::open(path)?).map_err(unreadable)?;
-    let mut start = Vec::new();
-    source.by_ref().take(SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
-    let is_undecided = || !is_own_format(&start) && known::detect(&start).iter().all(|format| format.text().is_none());
-    if start.len() as u64 == SNIFFED && start.starts_with(b"{") | start.starts_with(b"[") && is_undecided() {
-        source.by_ref().take(SNIFFED_MAX - SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    source.by_ref().take(SNIFFED).read_to_end(&mut bytes).map_err(unreadable)?;
+    let is_cut = bytes.len() as u64 == SNIFFED;
+    let mut start = Beginning::of(bytes);
+    if is_cut && start.is_undecided() {
+        source.by_ref().take(SNIFFED_MAX - SNIFFED).read_to_end(&mut start.bytes).map_err(unreadable)?;
+        start = Beginning::of(start.bytes);
     }
-    input_kind::refuse_archive(name, &start)?;
-    input_kind::refuse_encoding(name, &start)?;
+    input_kind::refuse_archive(name, &start.bytes)?;
+    input_kind::refuse_encoding(name, &start.bytes)?;
     Ok((start, source))
 }
 

@@ -1,6 +1,8 @@
 //! A reason on the command line: never blank and never only marks, because later readers need it. Suggested commands
 //! have `'...'` in its place, and people paste them unchanged.
 
+use playproof_formats::text::{escape_unprintable, says_something};
+
 /// Reads a reason.
 ///
 /// # Errors
@@ -8,8 +10,8 @@
 pub fn parse(given: &str) -> Result<String, String> {
     match given.trim() {
         "" => Err("it is empty; say why in a few words".to_owned()),
-        marks if !marks.contains(char::is_alphanumeric) => {
-            Err(format!("`{marks}` says nothing; say why in a few words"))
+        marks if !says_something(marks) => {
+            Err(format!("`{}` says nothing; say why in a few words", escape_unprintable(marks)))
         }
         reason => Ok(reason.to_owned()),
     }
@@ -29,6 +31,9 @@ mod tests {
     fn a_reason_that_was_pasted_as_it_was_printed_is_none() {
         assert_eq!(parse("..."), Err("`...` says nothing; say why in a few words".to_owned()));
         assert!(parse("…").is_err() && parse("-").is_err() && parse("?!").is_err());
+        for invisible in ["\u{3164}", "\u{ffa0}\u{115f}", "\u{200b}", "\u{e0041}", "\u{2800}"] {
+            assert!(parse(invisible).is_err(), "{invisible:?}");
+        }
         assert!(parse("#7").is_ok() && parse("ja, größer").is_ok() && parse("因为").is_ok());
     }
 }

@@ -228,7 +228,8 @@ pub fn tell_github(shown: &CheckPage<'_>, directions: &Directions, next: Option<
 pub fn directions(workspace: &Workspace, checked: &Checked) -> Directions {
     let in_repository = folders::below_repository(workspace.root()).unwrap_or_default();
     let lock = workspace.name(&workspace.lock_path());
-    let mut directions = Directions { lock, in_repository, ..Directions::default() };
+    let project = workspace.resolved();
+    let mut directions = Directions { lock, project, in_repository, ..Directions::default() };
     for result in checked.report.failing() {
         let (id, fixture) = (result.id.to_string(), workspace.fixture_name(&result.id.fixture));
         let playbook = workspace.playbook_name(&result.id.playbook);

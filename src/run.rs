@@ -42,8 +42,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(failure) => {
             let next = skipped::wanted_allowance(&failure).map(|lines| allowing(lines, &args));
             let next = next.or_else(|| corrected(&failure, &args));
+            let done = output.done();
+            let failure = if done.is_some() { failure.beside_changes() } else { failure };
             let exit = fail(&project::blamed(failure), &next.unwrap_or_else(|| help_for(&args)), terminal.err);
-            if let Some(done) = output.done() {
+            if let Some(done) = done {
                 to_stderr(&format!("  {} {}\n", terminal.err.palette().strong("note:"), escape_unprintable(&done)));
             }
             exit.into()

@@ -84,7 +84,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     say_nested(&root);
     let folder = Folder::open(&root)?;
     let from = InputPaths::find(&args.from)?;
-    let recordings = read(args, from.files(), &root, &folder.redaction()?).map_err(without_skipping)?;
+    let recordings = read(args, from.files(), &root, &folder.redaction()).map_err(without_skipping)?;
     let names: Vec<String> = from.files().iter().map(|path| files::lasting(&root, path)).collect();
     let planned = setup::plan(&folder, &recordings, recordings.tools(&names)).map_err(no_plan)?;
     folder.write(&planned, output)?;
@@ -289,18 +289,10 @@ impl Folder {
         files::from_here(&self.root.join(path))
     }
 
-    /// What must not be shown of recordings: as the project says, else the one that is here already.
-    ///
-    /// # Errors
-    /// A `playproof.yaml` that cannot be used.
-    fn redaction(&self) -> Result<RedactionRules, Failure> {
-        match &self.project {
-            Some(project) => Ok(project.redaction.clone()),
-            None => {
-                let around = files::upwards(project::FILE).filter(|file| folders::has_file(file));
-                Ok(around.map(|file| Project::read(&file)).transpose()?.unwrap_or_default().redaction)
-            }
-        }
+    /// What must not be shown of recordings, as this folder's own project says: another project, from which the command
+    /// may be run, decides nothing about this one.
+    fn redaction(&self) -> RedactionRules {
+        self.project().redaction
     }
 
     /// Writes the missing files; overwrites none that appeared in the meantime.

@@ -153,6 +153,16 @@ impl Workspace {
         Workspace { fixtures, ..self }
     }
 
+    /// What the settings of the project resolve to: its playbook (by name, if it comes with the program) and its folders.
+    pub fn resolved(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("playbook", self.playbook_name(&self.default.name)),
+            ("fixtures", self.name(&self.fixtures)),
+            ("goldens", self.name(&self.goldens)),
+            ("proposals", self.name(&self.proposals)),
+        ]
+    }
+
     /// The folder of proposals.
     pub fn proposals(&self) -> &Path {
         &self.proposals

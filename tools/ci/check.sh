@@ -62,6 +62,24 @@ word() {
     case "$1" in 0) echo passed ;; 1) echo failed ;; 3) echo inconclusive ;; *) echo "could not run" ;; esac
 }
 
+# code TEXT: a Markdown code span that nothing in the text can leave.
+code() {
+    local text fence='`'
+    text="$(printf '%s' "$1" | LC_ALL=C tr -d '\000-\037\177')"
+    while [[ "$text" == *"$fence"* ]]; do fence="$fence\`"; done
+    if [ "$fence" = '`' ]; then printf '`%s`' "$text"; else printf '%s %s %s' "$fence" "$text" "$fence"; fi
+}
+
+# playbook_in FOLDER: the playbook of the project there, as the program resolves it, also where its fixtures cannot be
+# read: a path below it, or a name. It is written as in JSON: characters that are unsafe to print are escaped.
+playbook_in() {
+    (cd "$1" && "$program" lint --color never --format json 2>/dev/null) |
+        sed -n 's/^{"format":"lint\/1","playbooks":\[{"source":"\(<embedded>\/\)\{0,1\}\(\([^"\\]\|\\.\)*\)".*$/\2/p'
+}
+
+# unescaped TEXT: the text for which a text in JSON stands.
+unescaped() { printf '%b' "$1"; }
+
 # fenced TITLE FILE: output that is no Markdown; its control characters are taken out, and a fence cannot end early.
 fenced() {
     printf '<details><summary>%s</summary>\n\n~~~~~~~~text\n' "$1"
@@ -85,53 +103,67 @@ verified=$?
 note "$verified"
 cat "$scratch/history.txt"
 
-# impact: the playbook as it was against the playbook as it is.
-compared="" skipped=""
+# impact: the playbook as it was against the playbook as it is. A gate that has recordings and could not compare them is
+# inconclusive at best.
+compared="" skipped="" uncompared=""
+not_compared() {
+    uncompared=", impact could not compare" skipped="$1"
+    note "${2:-3}"
+}
 if [ ${#traces[@]} -eq 0 ]; then
     skipped="no recordings are configured"
 else
+    now="$candidate"
+    [ -n "$candidate" ] || now="$(playbook_in .)"
+    [ -n "$candidate" ] || candidate="$(unescaped "$now")"
     if [ -z "$candidate" ]; then
-        candidate="$(sed -n 's/^playbook:[[:space:]]*//p' playproof.yaml 2>/dev/null | sed 's/[[:space:]]*#.*$//; s/^["'\'']//; s/["'\'']$//' | head -n 1)"
-        # A name is that of a file in `playbooks/`.
-        if [ -n "$candidate" ] && [ ! -f "$candidate" ] && [ -f "playbooks/$candidate.yaml" ]; then
-            candidate="playbooks/$candidate.yaml"
-        fi
-    fi
-    if [ -z "$candidate" ]; then
-        skipped="playproof.yaml names no playbook: say --candidate"
-        note 2
+        not_compared "the playbook of the project is unknown" 2
     elif [ -z "$base" ] && [ -z "$since" ]; then
-        skipped="no commit to compare with is given (--since)"
+        not_compared "no commit to compare with is given (--since)"
     elif [ -z "$base" ]; then
+        before="$scratch/before" # the project as it was
+        mkdir "$before"
         # Where this branch left the other, so that what others have merged since is not taken for this change.
         if ! start="$(git merge-base "$since" HEAD 2>/dev/null)"; then
-            skipped="git does not know where this branch left $since: clone with the history (\`fetch-depth: 0\`)"
-            note 2
-        elif ! git show "$start:./$candidate" >"$scratch/before.yaml" 2>/dev/null; then
-            skipped="the playbook $candidate is new"
-        elif cmp -s "$scratch/before.yaml" "$candidate"; then
-            skipped="the playbook $candidate has not changed"
+            not_compared "git does not know where this branch left $(code "$since"): clone with the history (\`fetch-depth: 0\`)" 2
+        elif ! git archive --format=tar "$start" 2>/dev/null | tar -xf - -C "$before" 2>/dev/null; then
+            not_compared "git has no project here at $(code "$start")"
         else
-            base="$scratch/before.yaml"
+            was="$(playbook_in "$before")"
+            base="$(unescaped "$was")"
+            if [ -n "$base" ] && [ -f "$before/$base" ]; then
+                cp "$before/$base" "$scratch/before.yaml"
+                if cmp -s "$scratch/before.yaml" "$candidate"; then skipped="the playbook has not changed"; fi
+                base="$scratch/before.yaml"
+            elif [ -z "$base" ]; then
+                not_compared "the project had no playbook that can be read at $(code "$start")"
+            elif [ "$base" = "$candidate" ] && [ ! -f "$candidate" ]; then
+                skipped="the playbook has not changed" # it comes with the program
+            fi
         fi
     fi
     if [ -z "$skipped" ]; then
-        "$program" impact --color never --base "$base" --candidate "$candidate" --fail-on "$fail_on" --format markdown \
+        "$program" impact --color never "--base=$base" "--candidate=$candidate" --fail-on "$fail_on" --format markdown \
             -- "${traces[@]}" >"$scratch/impact.md" 2>"$scratch/impact.txt"
         compared=$?
         note "$compared"
+        [ "$compared" -ne 3 ] || uncompared=", impact could not compare"
         cat "$scratch/impact.txt" >&2
         if [ "$base" = "$scratch/before.yaml" ] && [ -s "$scratch/impact.md" ]; then
             # The file is gone when somebody reads the comment.
             sed "s|$scratch/before.yaml|before.yaml|g" "$scratch/impact.md" >"$scratch/impact"
-            printf '\n`before.yaml` is the playbook before: `git show %s:./%s >before.yaml`\n' "$start" "$candidate" >>"$scratch/impact"
+            # A name with characters that are unsafe to print is not for pasting.
+            if [ "$(unescaped "$was")" = "$was" ]; then
+                show="git cat-file blob $(printf '%q' "$start:./$was") >before.yaml"
+                printf '\n`before.yaml` is the playbook before: %s\n' "$(code "$show")" >>"$scratch/impact"
+            fi
             mv "$scratch/impact" "$scratch/impact.md"
         fi
     fi
 fi
 
 page() {
-    printf '%s\n## Playproof: %s\n\n' "$marker" "$(word "$worst")"
+    printf '%s\n## Playproof: %s%s\n\n' "$marker" "$(word "$worst")" "$uncompared"
     printf '| | |\n|---|---|\n| check | %s |\n| history | %s |\n' "$(word "$checked")" "$(word "$verified")"
     if [ -n "$compared" ]; then
         printf '| impact | %s |\n\n' "$(word "$compared")"

@@ -10,5 +10,6 @@ pub mod plain;
 pub mod playbook;
 pub mod schema;
 pub mod shell;
+pub mod steps;
 pub mod text;
 pub mod yaml;

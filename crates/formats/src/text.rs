@@ -18,6 +18,16 @@ pub fn is_unsafe_to_print(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a reader sees a letter or a digit in the text.
+pub fn says_something(text: &str) -> bool {
+    text.contains(|c: char| c.is_alphanumeric() && !is_unsafe_to_print(c))
+}
+
+/// Whether a reader sees nothing of the text.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == '\u{2800}' || is_unsafe_to_print(c)) // an empty cell of Braille
+}
+
 /// The text with an escape (`\n`, `\u{1b}`) for each character that is unsafe to print.
 pub fn escape_unprintable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe_to_print) {
@@ -162,6 +172,17 @@ mod tests {
         {
             assert!(!is_unsafe_to_print(beside), "{beside:?}");
         }
+    }
+
+    #[test]
+    fn what_nobody_sees_says_nothing() {
+        for invisible in ["", " \n", "\u{3164}", "\u{ffa0} \u{115f}", "\u{200b}\u{feff}", "\u{2800}", "\u{e0041}"] {
+            assert!(is_blank(invisible) && !says_something(invisible), "{invisible:?}");
+        }
+        for visible in ["a", "\u{200b}7", "因", "\u{3164}é"] {
+            assert!(!is_blank(visible) && says_something(visible), "{visible:?}");
+        }
+        assert!(!is_blank("...") && !says_something("..."));
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! Knows nothing of what the text means.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 pub use playproof_formats::diagnostic::{count, counted};
+use playproof_formats::text::escape_plain_page;
 pub use playproof_formats::text::{escape_unprintable, is_unsafe_to_print, push_escaped};
 
 /// JSON text with the characters for which its `\\u` escapes stand, where those can be read and change no string's end.
@@ -93,9 +95,10 @@ pub fn fitted_path(path: &str, columns: usize) -> String {
     path.into_owned()
 }
 
-/// A page of our own as a Markdown code block that nothing in it can leave.
+/// A page without styles as a Markdown code block that nothing in it can leave.
 pub fn markdown_block(page: &str) -> String {
-    let fence = "`".repeat(longest_run(page, '`').max(2) + 1);
+    let page = escape_plain_page(page);
+    let fence = "`".repeat(longest_run(&page, '`').max(2) + 1);
     format!("{fence}text\n{page}\n{fence}")
 }
 
@@ -115,10 +118,31 @@ pub fn html(text: &str) -> String {
     out
 }
 
+/// Where a comment keeps GitHub from linking: behind `GH` of `GH-12`, and within what may be the name of a commit.
+fn links(text: &str) -> BTreeSet<usize> {
+    let mut links = BTreeSet::new();
+    let mut at = 0;
+    for word in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let letters = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let is_issue = letters.eq_ignore_ascii_case("gh") && word.ends_with('-');
+        let is_commit = (7..=64).contains(&letters.len()) && letters.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_issue || is_commit {
+            links.insert(at + 2);
+        }
+        at += word.len();
+    }
+    links
+}
+
 /// The text as Markdown prose in which nothing is markup, a link or a mention.
 pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
-    for c in escape_unprintable(text).chars() {
+    let text = escape_unprintable(text);
+    let links = links(&text);
+    for (at, c) in text.char_indices() {
+        if links.contains(&at) {
+            out.push_str("<!-- -->");
+        }
         match c {
             '-' | '+' | '=' | '|' if out.is_empty() => out.extend(['\\', c]),
             '<' => out.push_str("&lt;"),
@@ -162,10 +186,17 @@ pub fn broken(text: &str, columns: usize) -> Vec<String> {
             continue;
         }
         let mut piece = String::new();
+        let mut used = 0; // at most: a style and what joins its neighbours take less
         for c in line.chars() {
-            if !piece.is_empty() && width(&piece) + width(c.encode_utf8(&mut [0; 4])) > columns {
-                lines.push(std::mem::take(&mut piece));
+            let wide = width(c.encode_utf8(&mut [0; 4]));
+            if used + wide > columns {
+                used = width(&piece);
             }
+            if !piece.is_empty() && used + wide > columns {
+                lines.push(std::mem::take(&mut piece));
+                used = 0;
+            }
+            used += wide;
             piece.push(c);
         }
         lines.push(piece);
@@ -255,6 +286,10 @@ mod tests {
     fn markup_and_mentions_in_prose_are_escaped() {
         assert_eq!(markdown("<b>*x*</b>"), "&lt;b&gt;\\*x\\*&lt;/b&gt;");
         assert_eq!(markdown("[a](b) | @me"), "\\[a\\]\\(b\\) | @<!-- -->me");
+        for (link, escaped) in [("GH-12 gh-7", "GH<!-- -->-12 gh<!-- -->-7"), ("0a1b2c3", "0a<!-- -->1b2c3")] {
+            assert_eq!(markdown(link), escaped);
+        }
+        assert_eq!(markdown("GH 12 high-5 feedback 123456"), "GH 12 high-5 feedback 123456");
     }
 
     #[test]

@@ -41,7 +41,8 @@ reason. Fixtures and goldens that a record names may have been removed since.
 
 Files alone cannot show whether a reason was rewritten everywhere, or whether a reason that only a golden keeps was
 removed or changed. `--since REV` compares with git, from the commit at which this branch left REV: every reason of that
-commit must still be there, and a golden that changed dangerously since needs one.
+commit must still be there, a record of that commit must be the same text, and a golden that changed dangerously since
+needs a reason.
 
 Exit codes: 0 everything is explained, 1 something is not, 2 nothing to verify, or files that cannot be used.")]
 pub struct Args {
@@ -179,10 +180,11 @@ impl Since<'_> {
         Ok(count)
     }
 
-    /// Records that were there and are gone, or give another reason, are objected to.
+    /// Records that were there and are gone, or are not the same text, are objected to: wherever `proposals` lay then.
     fn records(&self, history: &History, objections: &mut Vec<Violation>) -> Result<(), Failure> {
-        let folder = PathBuf::from(self.workspace.name(&self.workspace.record_path("")));
-        for path in self.changed.iter().filter(|path| path.starts_with(&folder)) {
+        let folder = self.workspace.record_path("");
+        let is_record = |path: &&PathBuf| path.parent().and_then(Path::file_name) == folder.file_name();
+        for path in self.changed.iter().filter(is_record) {
             let Some(before) = self.text(path)? else { continue };
             objections.extend(rewritten(history, &path.to_string_lossy(), &before));
         }

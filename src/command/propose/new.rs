@@ -25,6 +25,7 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
 use playproof_formats::shell::Command;
+use playproof_formats::text::says_something;
 use playproof_report::proposal as words;
 
 /// Drafts.
@@ -118,7 +119,7 @@ fn project_fixtures(workspace: &Workspace) -> Result<Vec<(String, Fixture)>, Fai
 
 /// Refuses an impossible verdict name, or an empty meaning.
 fn refuse_name(args: &New) -> Result<(), Failure> {
-    if args.means.as_deref().is_some_and(|means| means.trim().is_empty()) {
+    if args.means.as_deref().is_some_and(|means| !says_something(means)) {
         return Err(Failure::new("`--means` is empty")
             .help("say in a sentence what the failure means, or leave the flag out and write it into the proposal")
             .next("playproof propose new --help"));

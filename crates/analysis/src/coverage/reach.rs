@@ -17,6 +17,8 @@ pub(super) struct Reach<'a> {
     /// By `RuleId`: why it never matches.
     silent: Vec<Option<String>>,
     live: Vec<bool>,
+    /// By `VerdictId`: why the retry guard never stops its compensation.
+    never_unsafe: Vec<Option<&'static str>>,
     /// By `VerdictId`: why it is never given.
     ungiven: Vec<Option<String>>,
     /// By `ActionId`: whether a run can reach it; empty without a graph.
@@ -40,7 +42,8 @@ impl<'a> Reach<'a> {
         let verdicts = (0..).map(VerdictId).take(playbook.verdicts.len());
         let ungiven = verdicts.map(|id| (!given(id)).then(|| "no rule that can match gives it".to_owned())).collect();
         let reachable = playbook.graph.as_ref().map(reachable_actions).unwrap_or_default();
-        Reach { loaded, silent, live, ungiven, reachable }
+        let never_unsafe = why_never_unsafe(playbook, &live);
+        Reach { loaded, silent, live, never_unsafe, ungiven, reachable }
     }
 
     /// Why the target can never be reached; none if it may be.
@@ -135,7 +138,7 @@ impl<'a> Reach<'a> {
 
     /// Why the retry guard never stops this verdict's compensation.
     fn never_stops(&self, id: VerdictId) -> Option<&'static str> {
-        why_never_unsafe(self.playbook(), &self.live, id)
+        self.never_unsafe.get(id.index()).copied().flatten()
     }
 
     fn not_carried_out(&self, id: VerdictId) -> Why {

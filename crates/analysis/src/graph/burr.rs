@@ -2,9 +2,12 @@
 //! recordings do not have; they are dropped and named, which makes the graph wider, never narrower. Its `inputs` say the
 //! wrong thing and are not read.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use super::draft::{Draft, DraftAction, DraftEdge};
+use playproof_formats::steps;
 
 /// The text is no graph of Burr.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,20 +24,25 @@ pub fn burr(text: &str) -> Result<Draft, NotABurrGraph> {
     let read: Value = serde_json::from_str(text).map_err(|error| NotABurrGraph(error.to_string()))?;
     let actions: Vec<&str> =
         list(&read, "actions")?.iter().map(|action| name(action, "name")).collect::<Result<_, _>>()?;
-    let known = |name| actions.contains(&name).then_some(name).ok_or_else(|| unknown(name));
+    let numbers: BTreeMap<&str, usize> = actions.iter().rev().copied().zip((0..actions.len()).rev()).collect();
+    let number = |name| numbers.get(name).copied().ok_or_else(|| unknown(name));
     let edge = |tool: &str| DraftEdge { tool: tool.to_owned(), runs: None };
+    let entry = name(&read, "entrypoint")?;
+    number(entry)?;
     let mut draft = Draft {
-        entry: vec![edge(known(name(&read, "entrypoint")?)?)],
+        entry: vec![edge(entry)],
         actions: actions
             .iter()
             .map(|tool| DraftAction { tool: (*tool).to_owned(), steps: Vec::new(), next: Vec::new() })
             .collect(),
         ..Draft::default()
     };
+    let mut seen = BTreeSet::new();
     for transition in list(&read, "transitions")? {
-        let (from, to) = (name(transition, "from_")?, known(name(transition, "to")?)?);
-        let action = draft.actions.iter_mut().find(|action| action.tool == from).ok_or_else(|| unknown(from))?;
-        if action.next.iter().all(|known| known.tool != to) {
+        steps::count(1);
+        let (from, to) = (name(transition, "from_")?, name(transition, "to")?);
+        let ends = (number(from)?, number(to)?);
+        if let Some(action) = draft.actions.get_mut(ends.0).filter(|_| seen.insert(ends)) {
             action.next.push(edge(to));
         }
         let condition = transition.get("condition").and_then(Value::as_str).filter(|condition| *condition != ALWAYS);

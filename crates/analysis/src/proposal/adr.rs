@@ -2,6 +2,7 @@
 //! text, not what it says.
 
 use playproof_formats::diagnostic::{Diagnostic, Source};
+use playproof_formats::text::is_blank;
 
 /// The beginning of a placeholder line.
 pub const PLACEHOLDER: &str = "<!-- write this:";
@@ -21,7 +22,7 @@ pub fn incomplete(source: &Source) -> Vec<Diagnostic> {
         };
         let at = heading.0;
         let placeholder = body.iter().find(|(_, line)| line.trim_start().starts_with(PLACEHOLDER));
-        let says = |(_, line): &&(usize, &str)| !line.trim().is_empty() && !line.trim_start().starts_with("<!--");
+        let says = |(_, line): &&(usize, &str)| !is_blank(line) && !line.trim_start().starts_with("<!--");
         if let Some((at, line)) = placeholder {
             let said = Diagnostic::error("adr_part_unwritten", format!("`{wanted}` is not written yet"));
             found.push(

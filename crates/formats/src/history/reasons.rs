@@ -8,17 +8,18 @@ use std::sync::Arc;
 
 use super::chain::{History, HistoryEntry};
 use super::read::parse;
-use super::record::{Record, RecordKind};
+use super::record::RecordKind;
 use super::verify::Violation;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::golden::{Class, GoldenFile, Reason, compare, parse_body};
+use crate::text::is_blank;
 use crate::yaml::shorten;
 
 /// The invalid reasons of a golden.
 pub fn reasons(golden: &GoldenFile, source: &Arc<Source>) -> Vec<Violation> {
     let about = |reason: &Reason| Class::ALL.into_iter().find(|class| class.words() == reason.class);
     let said = |reason: &Reason| {
-        if reason.why.trim().is_empty() {
+        if is_blank(&reason.why) {
             return Some(("empty_reason", "a reason in this golden is empty".to_owned()));
         }
         let wanted = about(reason).is_some_and(Class::requires_reason);
@@ -73,23 +74,26 @@ pub fn unkept(entry: &HistoryEntry, goldens: &[(GoldenFile, Arc<Source>)]) -> Ve
     unkept.collect()
 }
 
-/// A violation if an earlier record was removed, or its reason changed: accepted records never change.
+/// A violation if an earlier record was removed, or is not the same text: accepted records never change.
 pub fn rewritten(history: &History, file: &str, text: &str) -> Option<Violation> {
     let then = Source::whole(file, text);
     // An earlier version that cannot be read is ignored.
     let (before, places) = parse(Arc::clone(&then)).ok()?;
     let entry = history.entries().iter().find(|entry| entry.source.name == file);
-    let is_same = |now: &Record| now.reason == before.reason && now.kind == before.kind;
     match entry {
-        Some(entry) if is_same(&entry.record) => None,
+        Some(entry) if entry.source.text == text => None,
         Some(entry) => {
+            let (place, was) = match entry.record.reason == before.reason {
+                true => first_change(&entry.source.text, text),
+                false => (entry.places.reason.clone(), format!("the reason was: {}", shorten(&before.reason))),
+            };
             let said = Diagnostic::error("record_rewritten", "this record was changed after it was accepted")
-                .at(entry.places.reason.clone(), format!("the reason was: {}", shorten(&before.reason)))
-                .help("restore it from git: a later reason needs its own record");
+                .at(place, was)
+                .help("restore it from git: a later change or reason needs its own record");
             Some(Violation::new(Some(&before.playbook), &entry.source, said))
         }
         // The record was only renamed.
-        None if history.entries().iter().any(|entry| entry.record == before) => None,
+        None if history.entries().iter().any(|entry| entry.source.text == text) => None,
         None => {
             let said = Diagnostic::error("record_gone", "a record was removed")
                 .at(places.reason, "the removed record")
@@ -97,6 +101,20 @@ pub fn rewritten(history: &History, file: &str, text: &str) -> Option<Violation>
             Some(Violation::new(Some(&before.playbook), &then, said))
         }
     }
+}
+
+/// The first line that is not as it was, and what it was.
+fn first_change(now: &str, before: &str) -> (std::ops::Range<usize>, String) {
+    let mut at = 0;
+    let mut then = before.split_inclusive('\n');
+    for line in now.split_inclusive('\n') {
+        match then.next() {
+            Some(was) if was == line => at += line.len(),
+            Some(was) => return (at..at + line.trim_end().len(), format!("it was: {}", shorten(was.trim()))),
+            None => return (at..at + line.trim_end().len(), "it was not here".to_owned()),
+        }
+    }
+    (at..at, then.next().map_or_else(String::new, |was| format!("it was: {}", shorten(was.trim()))))
 }
 
 /// The first place of a word in the source, or the start of the source.

@@ -1,28 +1,121 @@
 //! Relations of two rules' conditions: whether both can match one failure, and whether one matches everything that the
 //! other matches. Conservative: answers only what is certain.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::rc::Rc;
 
 use regex::Regex;
 
 use super::example_texts;
+use crate::steps;
 use playproof_engine::glob::{Glob, is_glob};
 use playproof_engine::playbook::{
-    ConditionKind, ConditionSubject, ConditionTest, MessageOp, MessageTest, NumberRange, When, clause, pattern,
+    ConditionKind, ConditionSubject, ConditionTest, MessageOp, MessageTest, NumberRange, Playbook, When, clause,
+    pattern,
 };
 
-/// The regular expressions of a playbook, each compiled once: rules are compared pair by pair.
-#[derive(Debug, Default)]
-pub(super) struct Regexes(RefCell<BTreeMap<(String, bool), Option<Regex>>>);
+/// The conditions of a rule as they are compared. Rules are compared pair by pair, so what one rule alone decides is
+/// computed once.
+#[derive(Clone, Debug)]
+pub(super) struct Compared<'a> {
+    when: Cow<'a, When>,
+    messages: Rc<Messages>,
+}
 
-impl Regexes {
-    /// Whether `pattern` matches somewhere in `text`; none if it does not compile.
-    fn is_match(&self, pattern: &str, case_sensitive: bool, text: &str) -> Option<bool> {
-        let mut known = self.0.borrow_mut();
-        let compile = || pattern::compile(pattern, case_sensitive).ok();
-        let regex = known.entry((pattern.to_owned(), case_sensitive)).or_insert_with(compile);
-        regex.as_ref().map(|regex| regex.is_match(text))
+/// The tests of messages of one rule.
+#[derive(Debug)]
+struct Messages {
+    tests: Vec<Test>,
+    /// Messages for which all tests hold.
+    examples: OnceCell<Vec<String>>,
+}
+
+#[derive(Debug)]
+struct Test {
+    op: MessageOp,
+    case_sensitive: bool,
+    any_of: Vec<Text>,
+}
+
+#[derive(Debug)]
+struct Text {
+    written: String,
+    /// In lowercase, if case does not matter to the test.
+    folded: String,
+    /// In lowercase.
+    lower: String,
+    has_case: bool,
+    /// How the text is compared: a regular expression without special characters is the same as `contains`.
+    op: MessageOp,
+    /// Of a test with `matches`.
+    regex: Option<Regex>,
+}
+
+impl<'a> Compared<'a> {
+    /// The conditions of one rule.
+    pub(super) fn of(when: &'a When) -> Compared<'a> {
+        let tests = when.messages().iter().map(Test::of).collect();
+        Compared { when: Cow::Borrowed(when), messages: Rc::new(Messages { tests, examples: OnceCell::new() }) }
+    }
+
+    /// Those of each rule, by `RuleId`.
+    pub(super) fn rules(playbook: &'a Playbook) -> Vec<Compared<'a>> {
+        playbook.rules.iter().map(|rule| Compared::of(&rule.when)).collect()
+    }
+
+    /// The same tests of messages beside other conditions.
+    pub(super) fn beside(&self, when: When) -> Compared<'a> {
+        Compared { when: Cow::Owned(when), messages: Rc::clone(&self.messages) }
+    }
+
+    /// The conditions.
+    pub(super) fn when(&self) -> &When {
+        &self.when
+    }
+
+    fn examples(&self) -> &[String] {
+        let all_hold = |message: &String| self.messages.hold(message);
+        let examples = || example_texts::of_tests(self.when.messages()).into_iter().filter(all_hold).collect();
+        self.messages.examples.get_or_init(examples)
+    }
+}
+
+impl Messages {
+    /// Whether all tests hold for `message`.
+    fn hold(&self, message: &str) -> bool {
+        let lower = message.to_lowercase();
+        self.tests.iter().all(|test| test.holds(message, if test.case_sensitive { message } else { &lower }))
+    }
+}
+
+impl Test {
+    fn of(test: &MessageTest) -> Test {
+        let MessageTest { op, case_sensitive, ref any_of } = *test;
+        let text = |written: &String| {
+            steps::count(1);
+            let lower = written.to_lowercase();
+            Text {
+                folded: if case_sensitive { written.clone() } else { lower.clone() },
+                lower,
+                has_case: written.chars().any(|c| c.is_lowercase() || c.is_uppercase()),
+                op: plain_op(op, written),
+                regex: if op == MessageOp::Matches { pattern::compile(written, case_sensitive).ok() } else { None },
+                written: written.clone(),
+            }
+        };
+        Test { op, case_sensitive, any_of: any_of.iter().map(text).collect() }
+    }
+
+    /// Whether it holds for `message`, which is `folded` as the test folds texts.
+    fn holds(&self, message: &str, folded: &str) -> bool {
+        self.any_of.iter().any(|text| match self.op {
+            MessageOp::Contains => folded.contains(&text.folded),
+            MessageOp::StartsWith => folded.starts_with(&text.folded),
+            MessageOp::Equals => folded == text.folded,
+            MessageOp::Matches => text.regex.as_ref().is_some_and(|regex| regex.is_match(message)),
+            MessageOp::Clause => clause::is_framed(folded, &text.folded),
+        })
     }
 }
 
@@ -64,30 +157,34 @@ pub(super) enum Follows {
     No,
 }
 
-/// Whether every failure that matches `narrow` matches `wide` too.
-pub(super) fn covers(regexes: &Regexes, wide: &When, narrow: &When) -> Follows {
-    let plain = wide.iter().all(|(ask, test)| match narrow.get(ask) {
+/// Whether every failure that matches `narrow` matches `wide` too. An example may answer what a regular expression leaves
+/// undecided.
+pub(super) fn covers(wide: &Compared<'_>, narrow: &Compared<'_>) -> Follows {
+    let follows = covers_by_words(wide, narrow);
+    let is_counterexample = |message: &String| !wide.messages.hold(message);
+    if follows == Follows::Undecided && narrow.examples().iter().any(is_counterexample) {
+        return Follows::No;
+    }
+    follows
+}
+
+/// The same without examples, which never make it certain.
+pub(super) fn covers_by_words(wide: &Compared<'_>, narrow: &Compared<'_>) -> Follows {
+    let given = narrow.when();
+    let plain = wide.when().iter().all(|(ask, test)| match given.get(ask) {
         Some(given) => includes(test, given),
         None => {
             ask == ConditionKind::Message
                 || (test.holds_without_error()
                     && ask.about() == ConditionSubject::Error
-                    && narrow.get(ConditionKind::Error).is_some())
+                    && given.get(ConditionKind::Error).is_some())
         }
     });
     if !plain {
         return Follows::No;
     }
-    let follows = wide
-        .messages()
-        .iter()
-        .map(|test| message_follows(regexes, test, narrow.messages()))
-        .max()
-        .unwrap_or(Follows::Yes);
-    if follows == Follows::Undecided && has_counterexample(regexes, wide.messages(), narrow.messages()) {
-        return Follows::No;
-    }
-    follows
+    let given = &narrow.messages.tests;
+    wide.messages.tests.iter().map(|test| message_follows(test, given)).max().unwrap_or(Follows::Yes)
 }
 
 /// Whether every value that satisfies `narrow` satisfies `wide`, except for messages, which are compared one by one.
@@ -143,76 +240,51 @@ fn within(wide: &[NumberRange], narrow: &[NumberRange]) -> bool {
 }
 
 /// Whether `test` holds for every message for which all of `given` hold.
-fn message_follows(regexes: &Regexes, test: &MessageTest, given: &[MessageTest]) -> Follows {
-    given.iter().map(|given| test_follows(regexes, test, given)).min().unwrap_or(Follows::No)
+fn message_follows(test: &Test, given: &[Test]) -> Follows {
+    given.iter().map(|given| test_follows(test, given)).min().unwrap_or(Follows::No)
 }
 
-fn test_follows(regexes: &Regexes, test: &MessageTest, given: &MessageTest) -> Follows {
+fn test_follows(test: &Test, given: &Test) -> Follows {
     let each = given.any_of.iter().map(|text| {
-        let follows = |wanted: &String| text_follows(regexes, test, wanted, given, text);
+        let follows = |wanted: &Text| text_follows(test, wanted, given, text);
         test.any_of.iter().map(follows).min().unwrap_or(Follows::No)
     });
     each.max().unwrap_or(Follows::No)
 }
 
 /// Whether `wanted` of `test` holds for every message for which `text` of `given` holds.
-fn text_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &MessageTest, text: &str) -> Follows {
-    let has_case = |text: &str| text.chars().any(|c| c.is_lowercase() || c.is_uppercase());
-    if test.case_sensitive && !given.case_sensitive && has_case(text) {
+fn text_follows(test: &Test, wanted: &Text, given: &Test, text: &Text) -> Follows {
+    if test.case_sensitive && !given.case_sensitive && text.has_case {
         return if test.op == MessageOp::Matches { Follows::Undecided } else { Follows::No };
     }
-    let (wanted_op, given_op) = (plain_op(test.op, wanted), plain_op(given.op, text));
-    if wanted_op == MessageOp::Matches || given_op == MessageOp::Matches {
-        return regex_follows(regexes, test, wanted, given, text);
+    if wanted.op == MessageOp::Matches || text.op == MessageOp::Matches {
+        return regex_follows(test, wanted, given, text);
     }
-    let fold = |text: &str| if test.case_sensitive { text.to_owned() } else { text.to_lowercase() };
-    let (wanted, text) = (fold(wanted), fold(text));
-    let holds = match (wanted_op, given_op) {
-        (MessageOp::Contains, _) => text.contains(&wanted),
-        (MessageOp::StartsWith, MessageOp::StartsWith | MessageOp::Equals) => text.starts_with(&wanted),
-        (MessageOp::Equals, MessageOp::Equals) | (MessageOp::Clause, MessageOp::Clause) => text == wanted,
-        (MessageOp::Clause, MessageOp::Equals) => clause::is_framed(&text, &wanted),
+    let words = if test.case_sensitive { &text.written } else { &text.lower };
+    let holds = match (wanted.op, text.op) {
+        (MessageOp::Contains, _) => words.contains(&wanted.folded),
+        (MessageOp::StartsWith, MessageOp::StartsWith | MessageOp::Equals) => words.starts_with(&wanted.folded),
+        (MessageOp::Equals, MessageOp::Equals) | (MessageOp::Clause, MessageOp::Clause) => *words == wanted.folded,
+        (MessageOp::Clause, MessageOp::Equals) => clause::is_framed(words, &wanted.folded),
         _ => false,
     };
     if holds { Follows::Yes } else { Follows::No }
 }
 
-/// A regular expression without special characters is the same as `contains`.
 fn plain_op(op: MessageOp, text: &str) -> MessageOp {
     let special = |c: char| r"\.+*?()|[]{}^$#&-~".contains(c);
     if op == MessageOp::Matches && !text.contains(special) { MessageOp::Contains } else { op }
 }
 
-fn regex_follows(regexes: &Regexes, test: &MessageTest, wanted: &str, given: &MessageTest, text: &str) -> Follows {
-    let given_op = plain_op(given.op, text);
-    if given_op == MessageOp::Matches {
-        let same = test.op == MessageOp::Matches && wanted == text;
+fn regex_follows(test: &Test, wanted: &Text, given: &Test, text: &Text) -> Follows {
+    if text.op == MessageOp::Matches {
+        let same = test.op == MessageOp::Matches && wanted.written == text.written;
         return if same && (given.case_sensitive || !test.case_sensitive) { Follows::Yes } else { Follows::Undecided };
     }
     // Without anchors and boundaries, what matches a part matches the whole.
-    let local = !wanted.contains(['^', '$', '\\']);
-    match regexes.is_match(wanted, test.case_sensitive, text) {
-        Some(true) if local || given_op == MessageOp::Equals => Follows::Yes,
+    let local = !wanted.written.contains(['^', '$', '\\']);
+    match wanted.regex.as_ref().map(|regex| regex.is_match(&text.written)) {
+        Some(true) if local || text.op == MessageOp::Equals => Follows::Yes,
         _ => Follows::Undecided,
     }
-}
-
-/// Whether an example message satisfies all of `narrow` but not all of `wide`.
-fn has_counterexample(regexes: &Regexes, wide: &[MessageTest], narrow: &[MessageTest]) -> bool {
-    example_texts::of_tests(narrow).into_iter().any(|message| {
-        let all_hold = |tests: &[MessageTest]| tests.iter().all(|test| holds(regexes, test, &message));
-        all_hold(narrow) && !all_hold(wide)
-    })
-}
-
-fn holds(regexes: &Regexes, test: &MessageTest, message: &str) -> bool {
-    let fold = |text: &str| if test.case_sensitive { text.to_owned() } else { text.to_lowercase() };
-    let folded = fold(message);
-    test.any_of.iter().any(|text| match test.op {
-        MessageOp::Contains => folded.contains(&fold(text)),
-        MessageOp::StartsWith => folded.starts_with(&fold(text)),
-        MessageOp::Equals => folded == fold(text),
-        MessageOp::Matches => regexes.is_match(text, test.case_sensitive, message) == Some(true),
-        MessageOp::Clause => clause::is_framed(&folded, &fold(text)),
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::overlap::{self, Follows, Regexes};
+use super::overlap::{self, Compared, Follows};
 use super::{Loaded, embedded, fingerprint, parse, rows, tools};
 use crate::diagnostic::{Diagnostic, Source};
 use playproof_engine::event::EffectClaim;
@@ -223,7 +223,8 @@ fn every_condition_is_read_written_into_its_row_and_compared_with_itself() {
         let when = |what: &str| asking(what).rules[0].when.clone();
         let row = &rows(&asking(one)).into_iter().find(|row| row.name == "rule first").unwrap().text;
         assert!(row.contains(&format!("\"{}\":", ask.as_str())), "{row}");
-        let covers = |wide: &str, narrow: &str| overlap::covers(&Regexes::default(), &when(wide), &when(narrow));
+        let covers =
+            |wide: &str, narrow: &str| overlap::covers(&Compared::of(&when(wide)), &Compared::of(&when(narrow)));
         assert_eq!(covers(one, one), Follows::Yes, "{ask:?}");
         assert!(!overlap::are_disjoint(&when(one), &when(one)), "{ask:?}");
         if let Some(other) = other {

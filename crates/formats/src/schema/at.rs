@@ -94,11 +94,6 @@ impl<'a> At<'a> {
         self.problems
     }
 
-    /// Whether further errors are only counted.
-    pub(super) fn is_full(self) -> bool {
-        self.problems.is_full()
-    }
-
     /// Reports a diagnostic.
     pub fn report(self, diagnostic: Diagnostic) {
         self.problems.push(diagnostic);
@@ -111,7 +106,7 @@ impl<'a> At<'a> {
 
     /// Reports that `name` is not a declared `what`, and suggests the nearest of `declared`.
     pub fn dangling<'k>(self, name: &Key<'_>, what: &str, declared: impl Iterator<Item = &'k str> + Clone) {
-        self.report(dangling(name, what, declared));
+        self.problems.push_with(|| dangling(name, what, declared));
     }
 
     // ---- maps ----

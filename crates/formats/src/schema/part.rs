@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
+use crate::text::is_blank;
 use crate::yaml::{Node, NodeKind, Scalar, one_of};
 use playproof_engine::decimal;
 
@@ -131,7 +132,7 @@ impl Part {
         if !is_typed {
             return Some(Fault::Type);
         }
-        if value == Scalar::Text && self.is_filled && text.trim().is_empty() {
+        if value == Scalar::Text && self.is_filled && is_blank(text) {
             return Some(Fault::Empty);
         }
         let is_short = self.longest.is_none_or(|longest| text.chars().count() <= longest);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::at::At;
 use super::part::{Fault, Others, Part, Type};
 use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::steps;
 use crate::yaml::{MapEntry, Node, NodeKind, Scalar, in_millis, millis, one_of, shorten};
 
 /// The longest label below a value, in bytes. The message above it says the same, and is wrapped.
@@ -128,22 +129,20 @@ fn unknown_keys(at: At<'_>, name: &str, entries: &[MapEntry], unknown: &[&MapEnt
     let known = format!("known keys: {}", known.join(", "));
     let mut suggested = Vec::new();
     for entry in unknown {
-        if at.is_full() {
-            at.report(Diagnostic::error("unknown_key", ""));
-            continue;
-        }
-        let help = if let Some((key, help)) = in_millis(&entry.key, &entry.value, &free) {
-            suggested.push(key);
-            help
-        } else if let Some(near) = did_you_mean(&entry.key, free.iter().copied()) {
-            suggested.push(near);
-            format!("did you mean `{near}`?")
-        } else {
-            known.clone()
-        };
-        let message = format!("{name} has no key `{}`", shorten(&entry.key));
-        let diagnostic = Diagnostic::error("unknown_key", message).at(entry.key_span.clone(), "unknown key");
-        at.report(diagnostic.help(help));
+        at.problems().push_with(|| {
+            steps::count(free.len());
+            let help = if let Some((key, help)) = in_millis(&entry.key, &entry.value, &free) {
+                suggested.push(key);
+                help
+            } else if let Some(near) = did_you_mean(&entry.key, free.iter().copied()) {
+                suggested.push(near);
+                format!("did you mean `{near}`?")
+            } else {
+                known.clone()
+            };
+            let message = format!("{name} has no key `{}`", shorten(&entry.key));
+            Diagnostic::error("unknown_key", message).at(entry.key_span.clone(), "unknown key").help(help)
+        });
     }
     suggested
 }

@@ -9,6 +9,8 @@ use super::node::{MapEntry, Node, NodeKind, Scalar, shorten};
 use super::problems::Problems;
 use super::quantity;
 use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::steps;
+use crate::text::is_blank;
 use playproof_engine::time::Duration;
 
 /// The longest label below a value, in bytes. The message above it says the same, and is wrapped.
@@ -78,7 +80,7 @@ impl<'a> Cursor<'a> {
 
     /// Reports that `name` is not a declared `what`, and suggests the nearest of `declared`.
     pub fn dangling<'k>(self, name: &Key<'_>, what: &str, declared: impl Iterator<Item = &'k str> + Clone) {
-        self.report(dangling(name, what, declared));
+        self.problems.push_with(|| dangling(name, what, declared));
     }
 
     fn expected(self, what: &str) -> Diagnostic {
@@ -108,7 +110,7 @@ impl<'a> Cursor<'a> {
     /// A text that is not blank.
     pub fn words(self) -> Option<&'a str> {
         let text = self.string()?;
-        if text.trim().is_empty() {
+        if is_blank(text) {
             self.wrong("empty_text", "this text is empty", "write a few words");
             return None;
         }
@@ -295,8 +297,12 @@ impl<'a> Cursor<'a> {
     pub fn record_beside(self, what: &'a str, keys: &'a [&'a str], refused: &[&str]) -> Option<MapReader<'a>> {
         let entries = self.map(what)?;
         let record = MapReader { at: self, what, keys, entries, suggested: RefCell::default() };
-        for entry in entries.iter().filter(|entry| !keys.contains(&&*entry.key) && !refused.contains(&&*entry.key)) {
-            record.report_unknown(entry);
+        let unknown = entries.iter().filter(|entry| !keys.contains(&&*entry.key) && !refused.contains(&&*entry.key));
+        let mut unknown = unknown.peekable();
+        // What an unknown key may have been meant to be; a correct map has none.
+        let missing = if unknown.peek().is_some() { record.missing() } else { Vec::new() };
+        for entry in unknown {
+            self.problems.push_with(|| record.unknown(entry, &missing));
         }
         Some(record)
     }
@@ -362,6 +368,7 @@ impl<'a> Cursor<'a> {
 /// That `name` is not a declared `what`, with the nearest of `declared`.
 pub(crate) fn dangling<'k>(name: &Key<'_>, what: &str, declared: impl Iterator<Item = &'k str> + Clone) -> Diagnostic {
     const SHOWN: usize = 12;
+    steps::count(declared.clone().count());
     let help = match did_you_mean(name.text, declared.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if declared.clone().next().is_none() => format!("no {what} is declared"),
@@ -438,21 +445,28 @@ impl<'a> MapReader<'a> {
         self.entries.iter().find(|entry| &*entry.key == key).map(|entry| entry.key_span.clone())
     }
 
-    fn report_unknown(&self, entry: &MapEntry) {
+    /// The known keys that the map does not have.
+    fn missing(&self) -> Vec<&'a str> {
+        let is_missing = |key: &&&str| {
+            steps::count(self.entries.len());
+            self.entries.iter().all(|entry| &*entry.key != **key)
+        };
+        self.keys.iter().filter(is_missing).copied().collect()
+    }
+
+    fn unknown(&self, entry: &MapEntry, missing: &[&'a str]) -> Diagnostic {
         let message = format!("{} has no key `{}`", self.what, shorten(&entry.key));
         let diagnostic = Diagnostic::error("unknown_key", message).at(entry.key_span.clone(), "unknown key");
-        let missing = |key: &&&str| self.entries.iter().all(|entry| &*entry.key != **key);
-        let candidates: Vec<&'a str> = self.keys.iter().filter(missing).copied().collect();
-        let help = if let Some((key, help)) = quantity::in_millis(&entry.key, &entry.value, &candidates) {
+        let help = if let Some((key, help)) = quantity::in_millis(&entry.key, &entry.value, missing) {
             self.suggested.borrow_mut().push(key);
             help
-        } else if let Some(near) = did_you_mean(&entry.key, candidates) {
+        } else if let Some(near) = did_you_mean(&entry.key, missing.iter().copied()) {
             self.suggested.borrow_mut().push(near);
             format!("did you mean `{near}`?")
         } else {
             let known: Vec<String> = self.keys.iter().map(|key| format!("`{key}`")).collect();
             format!("known keys: {}", known.join(", "))
         };
-        self.at.report(diagnostic.help(help));
+        diagnostic.help(help)
     }
 }

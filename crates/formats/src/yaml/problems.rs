@@ -30,22 +30,23 @@ impl Problems {
     }
 
     /// Adds an error; a place over several lines is cut to its first line.
-    pub fn push(&self, mut diagnostic: Diagnostic) {
-        let mut found = self.found.borrow_mut();
-        if found.len() == MOST {
+    pub fn push(&self, diagnostic: Diagnostic) {
+        self.push_with(|| diagnostic);
+    }
+
+    /// Adds the error that `describe` makes, which is not asked once there are so many that further ones are only counted.
+    pub fn push_with(&self, describe: impl FnOnce() -> Diagnostic) {
+        if self.found.borrow().len() == MOST {
             return self.left_out.set(self.left_out.get() + 1);
         }
+        let mut diagnostic = describe();
+        let mut found = self.found.borrow_mut();
         for label in &mut diagnostic.labels {
             let underlined = self.source.text.get(label.span.clone()).unwrap_or("");
             let line = underlined.lines().next().unwrap_or("");
             label.span.end = label.span.start + line.trim_end().len();
         }
         found.push(diagnostic);
-    }
-
-    /// Whether further errors are only counted.
-    pub(crate) fn is_full(&self) -> bool {
-        self.found.borrow().len() >= MOST
     }
 
     /// Whether there are no errors.

@@ -230,3 +230,22 @@ fn a_tag_is_refused_in_what_people_write_and_passed_over_in_a_recording() {
     assert_eq!(node.entry("body").map(|body| body.value.describe()).as_deref(), Some("`aGk=\\n`"));
     assert!(super::recording(&Source::whole("f.yaml", "a: 1\na: 2\n")).is_err());
 }
+
+#[cfg(debug_assertions)]
+#[test]
+fn the_steps_of_errors_grow_with_the_file() {
+    let record = |text: String| {
+        let all = failed(&text, |root| root.record("a map", &["first", "second"]).map(drop));
+        assert!(all.last().is_some_and(|(said, _)| said.id == "more_errors"), "{}", all.len());
+    };
+    let keys = |n: usize| (0..n).map(|key| format!("u{key}: 1\n")).collect::<String>();
+    assert!(crate::steps::are_linear(100, keys, record), "unknown keys");
+    let dangling = |text: String| {
+        failed(&text, |root| {
+            let names: Vec<_> = root.entries("names")?.map(|(key, _)| key).collect();
+            names.iter().for_each(|name| root.dangling(name, "name", names.iter().map(|name| name.text)));
+            None::<()>
+        });
+    };
+    assert!(crate::steps::are_linear(100, keys, dangling), "names that are not declared");
+}

@@ -3,6 +3,7 @@
 
 use super::changes::CheckPage;
 use super::problems::{Directions, Level, Problem, problems};
+use playproof_formats::text::escape_plain_page;
 
 /// GitHub shows this many annotations of one level per step and silently drops the rest.
 const MOST: usize = 10;
@@ -40,7 +41,7 @@ fn command(problem: &Problem, directions: &Directions) -> String {
 
 /// The message of a workflow command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    escape_plain_page(text).replace('%', "%25").replace('\n', "%0A")
 }
 
 /// A property of a workflow command.
@@ -54,7 +55,8 @@ mod tests {
 
     #[test]
     fn characters_that_end_a_command_or_a_property_are_escaped() {
-        assert_eq!(data("100%\r\n::error::x"), "100%25%0D%0A::error::x");
+        assert_eq!(data("100%\r\n::error::x"), "100%25\\r%0A\\u{3a}:error::x");
+        assert_eq!(data("a\u{1b}[31mb\u{202e}c"), "a\\u{1b}[31mb\\u{202e}c");
         assert_eq!(property("a:b,c"), "a%3Ab%2Cc");
     }
 }

@@ -16,6 +16,7 @@ struct CheckJson<'a> {
     verdict: &'static str,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     ended_early: bool,
+    project: Map<&'a str>,
     counts: Map<usize>,
     in_the_way: Vec<ObstacleJson<'a>>,
     rows: Vec<RowsJson<'a>>,
@@ -115,6 +116,7 @@ pub fn json(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Comman
         format: "check/1",
         verdict,
         ended_early: report.ended_early,
+        project: Map(directions.project.iter().map(|(part, named)| (*part, named.as_str())).collect()),
         counts: counts(shown),
         in_the_way: directions.in_the_way.iter().map(obstacle).collect(),
         rows: report.rows.iter().map(rows).collect(),

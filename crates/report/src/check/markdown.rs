@@ -5,7 +5,6 @@ use super::problems::{Directions, NOT_CHECKED, Problem, problems};
 use crate::table::markdown_row;
 use crate::text::{counted, escape_unprintable, html, markdown, markdown_block, markdown_code};
 use playproof_formats::shell::Command;
-use playproof_formats::text::escape_page;
 
 /// The first line: a job finds the comment of an earlier run by it.
 pub const MARKER: &str = "<!-- playproof check -->";
@@ -60,8 +59,7 @@ fn summary(shown: &CheckPage<'_>, problems: &[Problem]) -> String {
 
 /// The whole text of a problem, folded.
 fn details(problem: &Problem) -> String {
-    let file = escape_unprintable(&problem.spot.file);
-    let text =
-        format!("{}\n{file}:{}\nrun: {}", escape_page(problem.body.trim_end()), problem.spot.line, problem.command);
+    let (file, body) = (escape_unprintable(&problem.spot.file), problem.body.trim_end());
+    let text = format!("{body}\n{file}:{}\nrun: {}", problem.spot.line, problem.command);
     format!("\n<details><summary>{}</summary>\n\n{}\n\n</details>\n", html(&problem.about), markdown_block(&text))
 }

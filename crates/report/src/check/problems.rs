@@ -35,6 +35,8 @@ pub struct Directions {
     pub lock: String,
     /// The problems that prevented the check; then there are no results.
     pub in_the_way: Vec<Problem>,
+    /// What the project is, as its settings resolve: each part with its name or its path below the root.
+    pub project: Vec<(&'static str, String)>,
     /// The project's path in its repository; empty at the root, or without a repository.
     pub in_repository: String,
 }

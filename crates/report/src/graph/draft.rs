@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use playproof_analysis::graph::{Draft, DraftEdge};
-use playproof_engine::ids::first_free;
 use playproof_formats::text::escape_unprintable;
 use playproof_formats::yaml::scalar;
 
@@ -14,11 +13,9 @@ const LONGEST: usize = 90;
 /// The two parts of a playbook. Names that no action can have are changed, and their tools written out.
 pub fn yaml(draft: &Draft, source: &str) -> String {
     let mut names: BTreeMap<&str, String> = BTreeMap::new();
-    let mut taken = BTreeSet::new();
+    let mut free = FreeNames::default();
     for action in &draft.actions {
-        let name = first_free(&action_name(&action.tool), |name| taken.contains(name));
-        taken.insert(name.clone());
-        names.insert(&action.tool, name);
+        names.insert(&action.tool, free.take(&action_name(&action.tool)));
     }
     let name = |tool: &str| names.get(tool).map_or("?", |name| name.as_str());
     let mut text = String::new();
@@ -89,4 +86,40 @@ fn action_name(tool: &str) -> String {
     let fitted = |c: char| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '_' };
     let name: String = tool.chars().take(LONGEST).map(fitted).collect();
     if name.is_empty() { "action".to_owned() } else { name }
+}
+
+/// Gives names, each once.
+#[derive(Debug, Default)]
+struct FreeNames {
+    taken: BTreeSet<String>,
+    /// The last number that was given to a wanted name.
+    last: BTreeMap<String, u32>,
+}
+
+impl FreeNames {
+    /// The wanted name, or the first free one of `NAME-2`, `NAME-3` and so on, which is taken now.
+    fn take(&mut self, wanted: &str) -> String {
+        let last = self.last.entry(wanted.to_owned()).or_default();
+        let name = loop {
+            *last = last.saturating_add(1);
+            let name = if *last == 1 { wanted.to_owned() } else { format!("{wanted}-{last}") };
+            if *last == u32::MAX || !self.taken.contains(&name) {
+                break name;
+            }
+        };
+        self.taken.insert(name.clone());
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_given_once() {
+        let mut free = FreeNames::default();
+        let given = ["a", "b", "a", "a-2", "a", "b"].map(|wanted| free.take(wanted));
+        assert_eq!(given, ["a", "b", "a-2", "a-2-2", "a-3", "b-2"]);
+    }
 }

@@ -1,6 +1,8 @@
 //! The documents at the beginning of a file that may be cut anywhere. Completes the last document, so that it can be read.
 
 use crate::raw_value::RawValue;
+use crate::scan::MAX_DEPTH;
+use playproof_formats::steps;
 
 /// The most documents that are looked at.
 const DOCUMENTS: usize = 200;
@@ -59,43 +61,41 @@ pub(super) fn documents(text: &str) -> Vec<RawValue<'_>> {
     stream.map_while(Result::ok).take(DOCUMENTS).collect()
 }
 
-/// A document that is cut, up to its last complete value, with its brackets closed; empty if it is no such document.
+/// A document that is cut, up to its last complete value, with its brackets closed; empty if it is no such document. What
+/// nests deeper than a line of a trace may is not looked at.
 fn closed(cut: &str) -> String {
     let mut open: Vec<char> = Vec::new();
-    let mut complete: Option<(usize, Vec<char>)> = None;
-    let (mut quoted, mut escaped, mut is_name) = (false, false, false);
+    let mut complete = None; // the brackets that are open there are those that are open at the end
+    let (mut quoted, mut escaped, mut is_name, mut begins) = (false, false, false, false);
     for (at, c) in cut.char_indices() {
+        steps::count(1);
         if quoted {
             quoted = escaped || c != '"';
             escaped = !escaped && c == '\\';
             if !quoted && !is_name {
-                complete = Some((at + 1, open.clone()));
+                complete = Some(at + 1);
             }
             continue;
         }
         match c {
             '"' => {
                 quoted = true;
-                let before = cut.get(..at).unwrap_or_default().trim_end();
-                is_name = open.last() == Some(&'}') && before.ends_with(['{', ',']);
+                is_name = begins && open.last() == Some(&'}');
             }
+            '{' | '[' if open.len() >= MAX_DEPTH as usize => break,
             '{' | '[' => {
                 open.push(if c == '{' { '}' } else { ']' });
-                complete = Some((at + 1, open.clone()));
+                complete = Some(at + 1);
             }
-            '}' | ']' => {
-                if open.pop() != Some(c) {
-                    return String::new();
-                }
-                complete = Some((at + 1, open.clone()));
-            }
-            ',' => complete = Some((at, open.clone())),
+            '}' | ']' if open.pop() == Some(c) => complete = Some(at + 1),
+            '}' | ']' => return String::new(),
+            ',' => complete = Some(at),
             _ => {}
         }
+        begins = matches!(c, '{' | ',') || begins && c.is_whitespace();
     }
-    let Some((end, open)) = complete else { return String::new() };
-    let close: String = open.iter().rev().collect();
-    format!("{}{close}", cut.get(..end).unwrap_or_default())
+    let Some(end) = complete else { return String::new() };
+    cut.get(..end).unwrap_or_default().chars().chain(open.into_iter().rev()).collect()
 }
 
 #[cfg(test)]
@@ -127,6 +127,30 @@ mod tests {
     fn what_is_no_json_gives_no_documents() {
         for text in ["", "x", "}", "{]", "\u{feff}", "STDIN: {\"a\":1}"] {
             assert!(documents(&completed(text.as_bytes())).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_nests_too_deep_is_completed_up_to_the_limit() {
+        let deep = format!("{{\"a\":{}", "[".repeat(1_000));
+        let most = MAX_DEPTH as usize - 1;
+        assert_eq!(completed(deep.as_bytes()), format!("{{\"a\":{}{}}}", "[".repeat(most), "]".repeat(most)));
+    }
+
+    #[cfg(debug_assertions)]
+    #[test]
+    fn the_steps_grow_with_the_length() {
+        let forms: [(&str, fn(usize) -> String); 5] = [
+            ("unclosed", |n| "[".repeat(n)),
+            ("unclosed objects", |n| "{\"a\":".repeat(n)),
+            ("closed", |n| format!("[{}", "[],".repeat(n))),
+            ("blank", |n| format!("{{{}\"a", " ".repeat(n))),
+            ("broken lines", |n| "{\"a\": tr\n{\"b\":[\n".repeat(n)),
+        ];
+        for (form, text) in forms {
+            // An unclosed form ends at the limit of depth, so that longer ones cost no more.
+            let costs = |n| steps::of(|| drop(completed(text(n).as_bytes())));
+            assert!(costs(1_000) > 0 && costs(4_000) <= costs(1_000) * 5, "{form}");
         }
     }
 }

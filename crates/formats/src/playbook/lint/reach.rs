@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::overlap;
-use crate::playbook::overlap::{Follows, Regexes};
+use crate::playbook::overlap::{Compared, Follows};
 use crate::playbook::places::Loaded;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
@@ -31,10 +31,11 @@ pub(super) fn verdicts(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnosti
 /// Written `on_unsafe` and `on_refused` that can never run.
 pub(super) fn guards(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnostic>) {
     let playbook = &loaded.playbook;
+    let never_unsafe = why_never_unsafe(playbook, live);
     let exhausts = playbook.study.as_ref().is_some_and(|study| study.refused_reversal_exhausts);
     for (id, verdict) in ids(playbook) {
-        if let (Some(place), Some(why)) = (loaded.places.then(id, &["on_unsafe"]), why_never_unsafe(playbook, live, id))
-        {
+        let why = never_unsafe.get(id.index()).copied().flatten();
+        if let (Some(place), Some(why)) = (loaded.places.then(id, &["on_unsafe"]), why) {
             found.push(unreached(verdict, "on_unsafe", &place, why));
         } else if let Some(place) = loaded.places.on_refused(id)
             && exhausts
@@ -50,12 +51,22 @@ fn unreached(verdict: &Verdict, guard: &str, place: &Range<usize>, why: &str) ->
         .help(format!("remove `{guard}`, or check the verdict's `effect` and the conditions of its rules"))
 }
 
-/// Why the retry guard never stops a retry of this verdict; none: it may. `live`: whether each rule can match.
+/// Why the retry guard never stops a retry of each verdict; none: it may. `live`: whether each rule can match.
 ///
 /// The guard stops a call only if it is an unkeyed write that is not idempotent and an attempt may have acted.
 /// Every earlier retry of such a call passed the guard, so all attempts before the last were `not_applied`, and this
 /// verdict decides the claim.
-pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Option<&'static str> {
+pub fn why_never_unsafe(playbook: &Playbook, live: &[bool]) -> Vec<Option<&'static str>> {
+    let rules = Compared::rules(playbook);
+    ids(playbook).map(|(id, _)| why_never_unsafe_of(playbook, &rules, live, id)).collect()
+}
+
+fn why_never_unsafe_of(
+    playbook: &Playbook,
+    rules: &[Compared<'_>],
+    live: &[bool],
+    id: VerdictId,
+) -> Option<&'static str> {
     let verdict = playbook.verdict(id);
     if playbook.retry_guard() == GuardMode::Off {
         return Some("the retry guard is off");
@@ -68,8 +79,9 @@ pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Op
     if verdict.effect == EffectClaim::NotApplied {
         return Some("after `effect: not_applied` it is always safe to send again");
     }
-    let mut rules = live_rules_of(playbook, live, id).peekable();
-    if playbook.otherwise != id && rules.peek().is_some() && rules.all(|rule| is_harmless(playbook, live, rule)) {
+    let is_of_it = |n: &usize| live[*n] && playbook.rules[*n].verdict == id;
+    let mut its = (0..rules.len()).filter(is_of_it).peekable();
+    if playbook.otherwise != id && its.peek().is_some() && its.all(|n| is_harmless(rules, live, n)) {
         return Some("its rules match reads, idempotent tools and keyed calls only");
     }
     None
@@ -77,8 +89,8 @@ pub fn why_never_unsafe(playbook: &Playbook, live: &[bool], id: VerdictId) -> Op
 
 /// Whether a rule never decides on an unkeyed write that is not idempotent: it does not match one, or an earlier rule
 /// matches all of them first.
-fn is_harmless(playbook: &Playbook, live: &[bool], rule: &Rule) -> bool {
-    let when = &rule.when;
+fn is_harmless(rules: &[Compared<'_>], live: &[bool], n: usize) -> bool {
+    let when = rules[n].when();
     let is = |ask| when.is(ask) == Some(true);
     if when.access() == Some(Access::Read) || is(ConditionKind::Idempotent) || is(ConditionKind::Keyed) {
         return true;
@@ -87,10 +99,9 @@ fn is_harmless(playbook: &Playbook, live: &[bool], rule: &Rule) -> bool {
     let unguarded = unguarded
         .with(ConditionKind::Idempotent, ConditionTest::Is(false))
         .with(ConditionKind::Keyed, ConditionTest::Is(false));
-    let regexes = Regexes::default();
-    let earlier = playbook.rules.iter().zip(live).take_while(|(earlier, _)| earlier.name != rule.name);
-    let mut earlier = earlier.filter(|(_, live)| **live);
-    earlier.any(|(earlier, _)| overlap::covers(&regexes, &earlier.when, &unguarded) == Follows::Yes)
+    let unguarded = rules[n].beside(unguarded);
+    let mut earlier = rules.iter().zip(live).take(n).filter(|(_, live)| **live);
+    earlier.any(|(earlier, _)| overlap::covers_by_words(earlier, &unguarded) == Follows::Yes)
 }
 
 /// The live rules that give this verdict.

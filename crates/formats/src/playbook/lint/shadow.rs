@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::playbook::overlap;
-use crate::playbook::overlap::{Follows, Regexes};
+use crate::playbook::overlap::{Compared, Follows};
 use crate::playbook::places::Loaded;
 use playproof_engine::ids::RuleId;
 use playproof_engine::playbook::{ConditionKind, ConditionTest, LimitKind, NumberRange, Playbook, When};
@@ -12,11 +12,10 @@ const MOST_CASES: usize = 256;
 
 /// Whether each rule can match; reports the others.
 pub(super) fn live_rules(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Vec<bool> {
-    let playbook = &loaded.playbook;
-    let regexes = Regexes::default();
-    let mut live = Vec::with_capacity(playbook.rules.len());
-    for n in 0..playbook.rules.len() {
-        let is_live = is_possible(loaded, n, found) && !is_shadowed(loaded, &regexes, n, &live, found);
+    let rules = Compared::rules(&loaded.playbook);
+    let mut live = Vec::with_capacity(rules.len());
+    for n in 0..rules.len() {
+        let is_live = is_possible(loaded, n, found) && !is_shadowed(loaded, &rules, n, &live, found);
         live.push(is_live);
     }
     live
@@ -24,12 +23,12 @@ pub(super) fn live_rules(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Vec<bo
 
 /// Why each rule can never match, by `RuleId`; none if it may.
 pub fn silent_rules(loaded: &Loaded) -> Vec<Option<String>> {
-    let regexes = Regexes::default();
+    let rules = Compared::rules(&loaded.playbook);
     let mut live: Vec<bool> = Vec::new();
     let mut silent = Vec::new();
-    for n in 0..loaded.playbook.rules.len() {
+    for n in 0..rules.len() {
         let mut found = Vec::new();
-        let is_live = is_possible(loaded, n, &mut found) && !is_shadowed(loaded, &regexes, n, &live, &mut found);
+        let is_live = is_possible(loaded, n, &mut found) && !is_shadowed(loaded, &rules, n, &live, &mut found);
         live.push(is_live);
         silent.push(found.into_iter().next().map(|why| why.message).filter(|_| !is_live));
     }
@@ -69,13 +68,13 @@ fn is_possible(loaded: &Loaded, n: usize, found: &mut Vec<Diagnostic>) -> bool {
     true
 }
 
-fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], found: &mut Vec<Diagnostic>) -> bool {
+fn is_shadowed(loaded: &Loaded, rules: &[Compared<'_>], n: usize, live: &[bool], found: &mut Vec<Diagnostic>) -> bool {
     let playbook = &loaded.playbook;
     let name_of = |n| loaded.places.rule(rule_id(n)).unwrap_or_default();
     let rule = &playbook.rules[n];
     let meets = |earlier: usize| !overlap::are_disjoint(&playbook.rules[earlier].when, &rule.when);
     let earlier: Vec<usize> = (0..n).filter(|&earlier| live[earlier] && meets(earlier)).collect();
-    if let Some(shadows) = shadows(playbook, regexes, &rule.when, &earlier) {
+    if let Some(shadows) = shadows(playbook, rules, &rules[n], &earlier) {
         let names: Vec<String> = shadows.iter().map(|&earlier| format!("`{}`", playbook.rules[earlier].name)).collect();
         let message = format!("`{}` never decides: {} matches the same failures first", rule.name, names.join(" and "));
         let diagnostic = Diagnostic::warning("shadowed_rule", message)
@@ -86,8 +85,7 @@ fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], foun
         );
         return true;
     }
-    let undecided =
-        |&&earlier: &&usize| overlap::covers(regexes, &playbook.rules[earlier].when, &rule.when) == Follows::Undecided;
+    let undecided = |&&earlier: &&usize| overlap::covers(&rules[earlier], &rules[n]) == Follows::Undecided;
     if let Some(&earlier) = earlier.iter().find(undecided) {
         let other = &playbook.rules[earlier].name;
         let message = format!(
@@ -104,19 +102,23 @@ fn is_shadowed(loaded: &Loaded, regexes: &Regexes, n: usize, live: &[bool], foun
     false
 }
 
-/// The earlier rules that together match everything that `when` matches, if there are any.
-fn shadows(playbook: &Playbook, regexes: &Regexes, when: &When, earlier: &[usize]) -> Option<Vec<usize>> {
-    let covering = |case: &When| {
-        let covers = |&&n: &&usize| overlap::covers(regexes, &playbook.rules[n].when, case) == Follows::Yes;
+/// The earlier rules that together match everything that `rule` matches, if there are any.
+fn shadows(playbook: &Playbook, rules: &[Compared<'_>], rule: &Compared<'_>, earlier: &[usize]) -> Option<Vec<usize>> {
+    let covering = |case: &Compared<'_>| {
+        let covers = |&&n: &&usize| overlap::covers_by_words(&rules[n], case) == Follows::Yes;
         earlier.iter().find(covers).copied()
     };
-    if let Some(one) = covering(when) {
+    if let Some(one) = covering(rule) {
         return Some(vec![one]);
     }
     if earlier.len() < 2 {
         return None;
     }
-    let mut shadows: Vec<usize> = cases(playbook, when, earlier)?.iter().map(covering).collect::<Option<_>>()?;
+    let cases = cases(playbook, rule.when(), earlier)?;
+    if cases.len() < 2 {
+        return None; // the rule itself
+    }
+    let mut shadows: Vec<usize> = cases.into_iter().map(|case| covering(&rule.beside(case))).collect::<Option<_>>()?;
     shadows.sort_unstable();
     shadows.dedup();
     Some(shadows)

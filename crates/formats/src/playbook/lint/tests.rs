@@ -512,3 +512,17 @@ fn a_tool_whose_own_client_retries_too_is_told() {
     let no_retries = "tools: { a: { access: read, upstream_retries: 2 } }";
     assert!(lints(&playbook("", "", no_retries)).is_empty());
 }
+
+#[cfg(debug_assertions)]
+#[test]
+fn each_regular_expression_is_compiled_for_comparison_once() {
+    let playbook = |count: usize| {
+        let rules = (0..count)
+            .map(|n| format!("  - {{ rule: r{n}, when: {{ message: {{ matches: 'z.*q{n}x' }} }}, verdict: v }}\n"));
+        let head = "format: playbook/1\nname: p\nverdicts:\n  v: { means: x, effect: unknown, then: { escalate_to_human: { queue: q } } }\nclassify:\n";
+        let foot =
+            "otherwise: unclassified\ndefault_queue: q\nqueues: [q]\nlimits: { max_attempts: 4, deadline_ms: 30000 }\n";
+        parse(Source::whole("p", format!("{head}{}{foot}", rules.collect::<String>()))).expect("a playbook")
+    };
+    assert!(crate::steps::are_linear(20, playbook, |loaded| drop(lint(&loaded))));
+}

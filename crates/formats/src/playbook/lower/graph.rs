@@ -1,6 +1,6 @@
 //! What an agent can do, and in which order: `actions` and `graph`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -62,10 +62,10 @@ fn actions(root: At<'_>, names: &mut Declared) -> Option<Vec<Action>> {
 fn refuse_nested_steps(root: At<'_>) {
     let of_actions = || root.get("actions").into_iter().flat_map(At::entries);
     let has_steps = |(name, at): (Key<'_>, At<'_>)| at.get("steps").map(|_| name.text.to_owned());
-    let names: Vec<String> = of_actions().filter_map(has_steps).collect();
+    let names: BTreeSet<String> = of_actions().filter_map(has_steps).collect();
     for step in of_actions().filter_map(|(_, at)| at.get("steps")).flat_map(At::items) {
         let Some(tool) = step.get("tool").and_then(At::key) else { continue };
-        if names.iter().any(|name| name == tool.text) {
+        if names.contains(tool.text) {
             let message = format!("`{}` is an action with steps, and a step is one call", shorten(tool.text));
             let said = Diagnostic::error("nested_steps", message).at(tool.span, "not a tool");
             step.report(said.help("write its steps here"));
@@ -130,7 +130,8 @@ fn row(at: At<'_>, names: &Declared) -> Option<Vec<ActionId>> {
     if at.is_text(ANY_ACTION) {
         return Some((0..).map(ActionId).take(names.len()).collect());
     }
-    let mut row: Vec<(Option<u16>, Range<usize>)> = Vec::new();
+    let mut row: Vec<Option<ActionId>> = Vec::new();
+    let mut places: BTreeMap<ActionId, Range<usize>> = BTreeMap::new();
     for item in at.items() {
         if item.is_text(ANY_ACTION) {
             let message = "`\"*\"` is every action, and stands alone in place of the list";
@@ -138,14 +139,14 @@ fn row(at: At<'_>, names: &Declared) -> Option<Vec<ActionId>> {
             item.report(said.help("write `\"*\"` without brackets, or the names of the actions"));
             continue;
         }
-        let action = names.find(item);
-        if let Some((_, first)) = row.iter().find(|(known, _)| action.is_some() && *known == action) {
+        let action = names.find(item).map(ActionId);
+        if let Some(first) = action.and_then(|action| places.insert(action, item.span())) {
             let said = Diagnostic::error("named_twice", "this action is named twice in one row");
-            item.report(said.at(item.span(), "again here").at(first.clone(), "first here"));
+            item.report(said.at(item.span(), "again here").at(first, "first here"));
         }
-        row.push((action, item.span()));
+        row.push(action);
     }
-    row.into_iter().map(|(action, _)| action.map(ActionId)).collect::<Option<_>>().filter(|_| at.fits())
+    row.into_iter().collect::<Option<_>>().filter(|_| at.fits())
 }
 
 fn stuck(at: At<'_>, queues: &Declared) -> Option<Stuck> {

@@ -1,6 +1,7 @@
 //! Names that a playbook declares once and refers to by id: verdicts, rules, queues, reasons.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,34 +16,41 @@ pub(super) struct Declared {
     what: &'static str,
     names: Vec<Arc<str>>,
     places: Vec<Range<usize>>,
+    numbers: BTreeMap<Arc<str>, u16>,
 }
 
 impl Declared {
     /// No names yet.
     pub fn new(what: &'static str) -> Declared {
-        Declared { what, names: Vec::new(), places: Vec::new() }
+        Declared { what, names: Vec::new(), places: Vec::new(), numbers: BTreeMap::new() }
     }
 
     /// Declares `key`; reports errors through `at`.
     pub fn declare(&mut self, key: &Key<'_>, at: At<'_>) {
-        if let Some(first) = self.names.iter().position(|name| **name == *key.text) {
+        if let Some(first) = self.number(key.text) {
             let message = format!("the {} `{}` is declared twice", self.what, key.text);
             return at.report(
                 Diagnostic::error("duplicate_name", message)
                     .at(key.span.clone(), "again here")
-                    .at(self.places[first].clone(), "first here"), // names and places grow together
+                    .at(self.places[usize::from(first)].clone(), "first here"), // names and places grow together
             );
         }
-        self.names.push(key.text.into());
-        self.places.push(key.span.clone());
+        self.push(key.text, key.span.clone());
     }
 
     /// Declares `name` without a place, if it is not declared yet. It gets the last id.
     pub fn reserve(&mut self, name: &str) {
         if self.number(name).is_none() {
-            self.names.push(name.into());
-            self.places.push(0..0);
+            self.push(name, 0..0);
         }
+    }
+
+    fn push(&mut self, name: &str, place: Range<usize>) {
+        let name: Arc<str> = name.into();
+        // The schema bounds how many are declared, and few are reserved.
+        self.numbers.insert(Arc::clone(&name), u16::try_from(self.names.len()).unwrap_or(u16::MAX));
+        self.names.push(name);
+        self.places.push(place);
     }
 
     /// The id of the name at `at`; an undeclared one is reported.
@@ -57,8 +65,7 @@ impl Declared {
 
     /// The number of `name`.
     pub fn number(&self, name: &str) -> Option<u16> {
-        // The schema bounds how many are declared.
-        u16::try_from(self.names.iter().position(|known| **known == *name)?).ok()
+        self.numbers.get(name).copied()
     }
 
     /// How many are declared.
