@@ -103,7 +103,7 @@ impl RunView<'_> {
 
     /// What the ledger holds of this call's intent.
     pub fn truth(&self) -> IntentBalance {
-        self.intent.map_or_else(IntentBalance::default, |intent| IntentBalance::of(self.transcript.ledger, intent))
+        self.intent.map_or_else(IntentBalance::default, |intent| IntentBalance::count(self.transcript.ledger, intent))
     }
 }
 

@@ -192,7 +192,7 @@ impl Subject {
 impl Simulation {
     /// How its steps went; none: it has no steps, or none of them had its turn.
     pub fn steps(&self) -> Option<StepsEnd> {
-        StepsEnd::of(self.record.events_of(self.call))
+        StepsEnd::read(self.record.events_of(self.call))
     }
 
     /// The transcript for reporters. Intents have no names: no page of one call shows them.
@@ -218,7 +218,7 @@ impl Simulation {
     /// The effects of the call's intent in the ledger.
     pub fn truth(&self) -> IntentBalance {
         self.intent
-            .map_or_else(IntentBalance::default, |intent| IntentBalance::of(self.record.ledger.entries(), intent))
+            .map_or_else(IntentBalance::default, |intent| IntentBalance::count(self.record.ledger.entries(), intent))
     }
 
     /// The effects of the call's intent that the ledger ever had, reversed or not.

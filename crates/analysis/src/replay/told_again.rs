@@ -23,7 +23,7 @@ pub fn settle_told(plan: &Plan, record: &mut SimulationRecord, call: &RecordedCa
     let is_doubted = if steps.is_empty() {
         facts.adds_effects() && call.attempts().any(|(_, answer)| doubts(&answer.reply))
     } else {
-        let failed = StepsEnd::of(record.events.iter()).and_then(|end| steps.get(end.failed?.index()));
+        let failed = StepsEnd::read(record.events.iter()).and_then(|end| steps.get(end.failed?.index()));
         let acts = failed.is_some_and(|step| step.facts(plan.facts(&step.tool)).adds_effects());
         acts && record.errors.iter().any(|error| says_more(error))
     };

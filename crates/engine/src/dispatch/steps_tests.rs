@@ -279,7 +279,7 @@ proptest! {
         let (run, events, keys) = driven(&steps);
         let prefix = steps.iter().position(|step| !step.ok).unwrap_or(steps.len());
         let ids = |range: std::ops::Range<usize>| range.map(|n| StepId(u16::try_from(n).unwrap())).collect::<Vec<_>>();
-        let end = StepsEnd::of(events.iter().filter(|event| event.call == CallId(0))).unwrap();
+        let end = StepsEnd::read(events.iter().filter(|event| event.call == CallId(0))).unwrap();
         prop_assert_eq!(&end.completed, &ids(0..prefix));
         prop_assert_eq!(end.failed, ids(prefix..steps.len()).first().copied());
         prop_assert_eq!(&end.skipped, &ids((prefix + 1).min(steps.len())..steps.len()));

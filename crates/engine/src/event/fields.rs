@@ -270,49 +270,37 @@ where
 }
 
 words! {
-    /// How severe a divergence is, worst first.
-    pub enum Class {
+    /// How severe a divergence is, worst first: its words for people, and its meaning as a sentence without its full stop.
+    pub enum Class: (&'static str, &'static str) {
         /// An effect claim, ledger entry or finding changed.
-        EffectChanged = "effect_changed",
+        EffectChanged = "effect_changed" => ("effect changed", "an effect claim, ledger entry or finding changed"),
         /// The golden suppresses, refuses or escalates where the run attempts or redeems; or the agent is told that it may try
         /// again, and was told that it may not.
-        GuardWeakened = "guard_weakened",
+        GuardWeakened = "guard_weakened" => (
+            "guard weakened",
+            "the golden stops where the run attempts or redeems, or the agent is now told that it may try again",
+        ),
         /// A call ends differently, or a failure means something else.
-        OutcomeChanged = "outcome_changed",
+        OutcomeChanged = "outcome_changed" =>
+            ("outcome changed", "a call ends differently, or a failure means something else"),
         /// More, fewer or different attempts.
-        AttemptsChanged = "attempts_changed",
+        AttemptsChanged = "attempts_changed" => ("attempts changed", "more, fewer or different attempts"),
         /// The same decisions at other times.
-        TimingOnly = "timing_only",
+        TimingOnly = "timing_only" => ("timing only", "the same decisions at other times"),
         /// Different words for the same decisions.
-        Cosmetic = "cosmetic",
+        Cosmetic = "cosmetic" => ("cosmetic", "different words for the same decisions"),
     }
 }
 
 impl Class {
     /// The words for people.
     pub const fn words(self) -> &'static str {
-        match self {
-            Class::EffectChanged => "effect changed",
-            Class::GuardWeakened => "guard weakened",
-            Class::OutcomeChanged => "outcome changed",
-            Class::AttemptsChanged => "attempts changed",
-            Class::TimingOnly => "timing only",
-            Class::Cosmetic => "cosmetic",
-        }
+        self.row().0
     }
 
     /// Its meaning, as a sentence without its full stop.
     pub const fn means(self) -> &'static str {
-        match self {
-            Class::EffectChanged => "an effect claim, ledger entry or finding changed",
-            Class::GuardWeakened => {
-                "the golden stops where the run attempts or redeems, or the agent is now told that it may try again"
-            }
-            Class::OutcomeChanged => "a call ends differently, or a failure means something else",
-            Class::AttemptsChanged => "more, fewer or different attempts",
-            Class::TimingOnly => "the same decisions at other times",
-            Class::Cosmetic => "different words for the same decisions",
-        }
+        self.row().1
     }
 
     /// Whether accepting it requires a reason.

@@ -38,96 +38,69 @@ words! {
 }
 
 words! {
-    /// The findings; their ids never change.
-    pub enum FindingId {
+    /// The findings, with their severity; their ids never change.
+    pub enum FindingId: FindingSeverity {
         /// One intent, more than one net effect (declared tool facts only).
-        DuplicateEffect = "duplicate_effect",
+        DuplicateEffect = "duplicate_effect" => FindingSeverity::Unsafe,
         /// The claim contradicts the ledger.
-        UntruthfulOutcome = "untruthful_outcome",
+        UntruthfulOutcome = "untruthful_outcome" => FindingSeverity::Unsafe,
         /// A further attempt after a denial.
-        RetriedAfterDenial = "retried_after_denial",
+        RetriedAfterDenial = "retried_after_denial" => FindingSeverity::Unsafe,
         /// A further attempt after the upstream said that it had processed the key.
-        RetriedAfterConflict = "retried_after_conflict",
+        RetriedAfterConflict = "retried_after_conflict" => FindingSeverity::Unsafe,
         /// Sent again without a key, after an attempt that may have acted.
-        UnsafeRetry = "unsafe_retry",
+        UnsafeRetry = "unsafe_retry" => FindingSeverity::Unsafe,
         /// The same request of one run under another key, after one that acted or may have acted.
-        ResentUnderNewKey = "resent_under_new_key",
+        ResentUnderNewKey = "resent_under_new_key" => FindingSeverity::Unsafe,
         /// Made again without a key because the agent was told that it may, after a call that may have acted.
-        UnsafeAdvice = "unsafe_advice",
+        UnsafeAdvice = "unsafe_advice" => FindingSeverity::Unsafe,
         /// A tool that is declared or assumed a read has an effect in the ledger.
-        ReadActed = "read_acted",
+        ReadActed = "read_acted" => FindingSeverity::Unsafe,
         /// A gated write that cannot be repeated safely was sent while an earlier call of its action was still open.
-        SentWhileRunning = "sent_while_running",
+        SentWhileRunning = "sent_while_running" => FindingSeverity::Unsafe,
         /// A failure that no rule matches.
-        Unclassified = "unclassified",
+        Unclassified = "unclassified" => FindingSeverity::Doubt,
         /// An answer is missing.
-        Undetermined = "undetermined",
+        Undetermined = "undetermined" => FindingSeverity::Doubt,
         /// A result whose text suggests a failure and does not prove one.
-        SuspectedFailure = "suspected_failure",
+        SuspectedFailure = "suspected_failure" => FindingSeverity::Doubt,
         /// A result that says that the work is not done yet.
-        Unfinished = "unfinished",
+        Unfinished = "unfinished" => FindingSeverity::Doubt,
         /// As `duplicate_effect`, on assumed tool facts.
-        PossibleDuplicateEffect = "possible_duplicate_effect",
+        PossibleDuplicateEffect = "possible_duplicate_effect" => FindingSeverity::Doubt,
         /// One key with other arguments than before.
-        KeyReused = "key_reused",
+        KeyReused = "key_reused" => FindingSeverity::Doubt,
         /// A reversal token that another call of the run had redeemed before.
-        TokenReused = "token_reused",
+        TokenReused = "token_reused" => FindingSeverity::Doubt,
         /// An attempt sent sooner than the upstream had asked for.
-        RetryAfterIgnored = "retry_after_ignored",
+        RetryAfterIgnored = "retry_after_ignored" => FindingSeverity::Doubt,
         /// An attempt of a write that was sent while an earlier one had not ended upstream.
-        RacedItself = "raced_itself",
+        RacedItself = "raced_itself" => FindingSeverity::Doubt,
         /// The first recorded call of a run that the graph refuses and the recording does not.
-        OutOfOrder = "out_of_order",
+        OutOfOrder = "out_of_order" => FindingSeverity::Doubt,
         /// A recorded step of an action that was sent after another step of it had failed.
-        RanAfterFailedStep = "ran_after_failed_step",
+        RanAfterFailedStep = "ran_after_failed_step" => FindingSeverity::Doubt,
         /// A call whose caller went away while it may have acted.
-        Abandoned = "abandoned",
+        Abandoned = "abandoned" => FindingSeverity::Doubt,
         /// More than two requests a call while a server failed.
-        RetryAmplification = "retry_amplification",
+        RetryAmplification = "retry_amplification" => FindingSeverity::Doubt,
         /// One call repeated unchanged, implausibly often.
-        RunawayLoop = "runaway_loop",
+        RunawayLoop = "runaway_loop" => FindingSeverity::Doubt,
         /// A failed call that was sent again unchanged, with no write in between, and failed again.
-        FutileRetry = "futile_retry",
+        FutileRetry = "futile_retry" => FindingSeverity::Note,
         /// Made again although the agent was told not to.
-        IgnoredAdvice = "ignored_advice",
+        IgnoredAdvice = "ignored_advice" => FindingSeverity::Note,
         /// A recorded answer that came after the tool's timeout.
-        OverTimeout = "over_timeout",
+        OverTimeout = "over_timeout" => FindingSeverity::Note,
         /// A guard stopped an attempt that would have done no harm.
-        GuardRedundant = "guard_redundant",
+        GuardRedundant = "guard_redundant" => FindingSeverity::Note,
     }
 }
 
 impl FindingId {
     /// Its severity where nothing that it rests on is assumed.
     pub const fn severity(self) -> FindingSeverity {
-        match self {
-            FindingId::DuplicateEffect
-            | FindingId::UntruthfulOutcome
-            | FindingId::RetriedAfterDenial
-            | FindingId::RetriedAfterConflict
-            | FindingId::UnsafeRetry
-            | FindingId::ResentUnderNewKey
-            | FindingId::UnsafeAdvice
-            | FindingId::ReadActed
-            | FindingId::SentWhileRunning => FindingSeverity::Unsafe,
-            FindingId::Unclassified
-            | FindingId::Undetermined
-            | FindingId::SuspectedFailure
-            | FindingId::Unfinished
-            | FindingId::PossibleDuplicateEffect
-            | FindingId::KeyReused
-            | FindingId::TokenReused
-            | FindingId::RetryAfterIgnored
-            | FindingId::RacedItself
-            | FindingId::OutOfOrder
-            | FindingId::RanAfterFailedStep
-            | FindingId::Abandoned
-            | FindingId::RetryAmplification
-            | FindingId::RunawayLoop => FindingSeverity::Doubt,
-            FindingId::FutileRetry | FindingId::IgnoredAdvice | FindingId::OverTimeout | FindingId::GuardRedundant => {
-                FindingSeverity::Note
-            }
-        }
+        self.row()
     }
 }
 

@@ -77,7 +77,7 @@ pub struct IntentBalance {
 
 impl IntentBalance {
     /// What `ledger` holds for `intent`.
-    pub fn of(ledger: &[LedgerEntry], intent: Intent) -> IntentBalance {
+    pub fn count(ledger: &[LedgerEntry], intent: Intent) -> IntentBalance {
         let mut balance = IntentBalance::default();
         for entry in ledger.iter().filter(|entry| entry.intent == intent) {
             let modelled = u32::from(entry.provenance == Provenance::Modelled);
@@ -102,38 +102,25 @@ impl IntentBalance {
     }
 }
 
-/// The key dialects of upstreams: how they answer a repeated key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum KeyDialect {
-    /// Repeats the first `ok`.
-    Replay,
-    /// As `Replay`; 409 while a request is in flight, whatever it ends with; 422 for other arguments.
-    Ietf,
-    /// Answers 409: the key was processed.
-    Conflict,
-    /// Forgets a key if its answer was lost, and acts again.
-    Lossy,
-    /// Ignores keys.
-    #[default]
-    None,
+words! {
+    /// The key dialects of upstreams: how they answer a repeated key.
+    #[derive(Default)]
+    pub enum KeyDialect {
+        /// Repeats the first `ok`.
+        Replay = "replay",
+        /// As `Replay`; 409 while a request is in flight, whatever it ends with; 422 for other arguments.
+        Ietf = "ietf",
+        /// Answers 409: the key was processed.
+        Conflict = "conflict",
+        /// Forgets a key if its answer was lost, and acts again.
+        Lossy = "lossy",
+        /// Ignores keys.
+        #[default]
+        None = "none",
+    }
 }
 
 impl KeyDialect {
-    /// Every dialect.
-    pub const ALL: [KeyDialect; 5] =
-        [KeyDialect::Replay, KeyDialect::Ietf, KeyDialect::Conflict, KeyDialect::Lossy, KeyDialect::None];
-
-    /// The word in files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            KeyDialect::Replay => "replay",
-            KeyDialect::Ietf => "ietf",
-            KeyDialect::Conflict => "conflict",
-            KeyDialect::Lossy => "lossy",
-            KeyDialect::None => "none",
-        }
-    }
-
     /// Whether the answer to a key that has acted may be the first `ok` again, without another effect.
     pub const fn repeats_its_ok(self) -> bool {
         match self {
@@ -191,8 +178,8 @@ mod tests {
         ];
         let wanted =
             IntentBalance { effects: 1, existing: 1, modelled: 1, reversed: 1, reversed_as_modelled: 0, unobserved: 1 };
-        assert_eq!(IntentBalance::of(&ledger, intent), wanted);
-        assert_eq!(IntentBalance::of(&[], intent), IntentBalance::default());
+        assert_eq!(IntentBalance::count(&ledger, intent), wanted);
+        assert_eq!(IntentBalance::count(&[], intent), IntentBalance::default());
     }
 
     #[test]

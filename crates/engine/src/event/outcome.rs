@@ -7,6 +7,8 @@ use super::reason::{AdmissionRefusal, DeprecationReason, StopReason};
 use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, StepId, VerdictId};
 use crate::time::Duration;
 use crate::words;
+use Boundary::{Action, ConnectorManifest, External, Runtime, Sandbox, User};
+use Transience::{Always, ByCause, ByStatus, Never};
 
 words! {
     /// What the outcome claims about a call's effect on the upstream.
@@ -246,7 +248,7 @@ pub struct StepsEnd {
 
 impl StepsEnd {
     /// Reads the events of one call; none: it has no steps, or none of them had its turn.
-    pub fn of<'a>(events: impl Iterator<Item = &'a DecisionEvent>) -> Option<StepsEnd> {
+    pub fn read<'a>(events: impl Iterator<Item = &'a DecisionEvent>) -> Option<StepsEnd> {
         let mut end: Option<StepsEnd> = None;
         for event in events {
             let (Decision::StepEnded { action, .. } | Decision::StepSkipped { action, .. }) = event.what else {
@@ -290,30 +292,42 @@ pub struct ValidNext {
 }
 
 words! {
-    /// The class of a failure, for the agent. The set is closed: a new class needs a decision record.
-    pub enum FailureClass {
+    /// The class of a failure, for the agent: whether it passes, which boundaries produce it, its meaning, and whether it says
+    /// that the upstream never saw the request. The set is closed: a new class needs a decision record.
+    pub enum FailureClass: (Transience, &'static [Boundary], &'static str, bool) {
         /// A check refused the operation.
-        CapabilityDenied = "capability_denied",
+        CapabilityDenied = "capability_denied" =>
+            (Never, &[Sandbox, ConnectorManifest, Action], "a check refused the operation before it ran", true),
         /// No credential is bound for the operation.
-        BindingRequired = "binding_required",
+        BindingRequired = "binding_required" =>
+            (Never, &[Runtime], "no credential is bound; a person has to bind one", true),
         /// A bound credential was refused.
-        BindingFailed = "binding_failed",
+        BindingFailed = "binding_failed" =>
+            (ByCause, &[Runtime], "a bound credential was refused", false),
         /// A limit of the runtime was hit.
-        ResourceLimitExceeded = "resource_limit_exceeded",
+        ResourceLimitExceeded = "resource_limit_exceeded" =>
+            (Never, &[Sandbox], "a limit of the runtime was hit", false),
         /// The code between dispatcher and upstream failed.
-        ConnectorRuntimeError = "connector_runtime_error",
+        ConnectorRuntimeError = "connector_runtime_error" =>
+            (ByCause, &[Sandbox], "the code between the dispatcher and the upstream failed", false),
         /// No answer of the upstream arrived.
-        NetworkError = "network_error",
+        NetworkError = "network_error" =>
+            (Always, &[External], "no answer of the upstream arrived", true),
         /// The upstream answered with an error.
-        ExternalApiError = "external_api_error",
+        ExternalApiError = "external_api_error" =>
+            (ByStatus, &[External], "the upstream answered with an error", false),
         /// The bytes of an action or a connector are not the declared ones.
-        HashMismatch = "hash_mismatch",
+        HashMismatch = "hash_mismatch" =>
+            (Never, &[Runtime], "the bytes of an action or a connector are not the declared ones", true),
         /// A signature does not verify.
-        SignatureFailure = "signature_failure",
+        SignatureFailure = "signature_failure" =>
+            (Never, &[Runtime], "a signature does not verify", true),
         /// A person was asked, and said no.
-        ApprovalDenied = "approval_denied",
+        ApprovalDenied = "approval_denied" =>
+            (Never, &[User], "a person was asked, and said no", true),
         /// A person was asked, and did not answer in time.
-        ApprovalTimeout = "approval_timeout",
+        ApprovalTimeout = "approval_timeout" =>
+            (Never, &[User], "a person was asked, and did not answer in time", true),
     }
 }
 
@@ -349,44 +363,19 @@ pub enum Transience {
 }
 
 impl FailureClass {
-    /// What there is to know of each class: whether it passes, which boundaries produce it, and its meaning.
-    const fn definition(self) -> (Transience, &'static [Boundary], &'static str) {
-        use Boundary::{Action, ConnectorManifest, External, Runtime, Sandbox, User};
-        use Transience::{Always, ByCause, ByStatus, Never};
-        match self {
-            FailureClass::CapabilityDenied => {
-                (Never, &[Sandbox, ConnectorManifest, Action], "a check refused the operation before it ran")
-            }
-            FailureClass::BindingRequired => (Never, &[Runtime], "no credential is bound; a person has to bind one"),
-            FailureClass::BindingFailed => (ByCause, &[Runtime], "a bound credential was refused"),
-            FailureClass::ResourceLimitExceeded => (Never, &[Sandbox], "a limit of the runtime was hit"),
-            FailureClass::ConnectorRuntimeError => {
-                (ByCause, &[Sandbox], "the code between the dispatcher and the upstream failed")
-            }
-            FailureClass::NetworkError => (Always, &[External], "no answer of the upstream arrived"),
-            FailureClass::ExternalApiError => (ByStatus, &[External], "the upstream answered with an error"),
-            FailureClass::HashMismatch => {
-                (Never, &[Runtime], "the bytes of an action or a connector are not the declared ones")
-            }
-            FailureClass::SignatureFailure => (Never, &[Runtime], "a signature does not verify"),
-            FailureClass::ApprovalDenied => (Never, &[User], "a person was asked, and said no"),
-            FailureClass::ApprovalTimeout => (Never, &[User], "a person was asked, and did not answer in time"),
-        }
-    }
-
     /// Whether a failure of this class may pass by itself.
     pub const fn transience(self) -> Transience {
-        self.definition().0
+        self.row().0
     }
 
     /// The boundaries that produce it; at least one.
     pub const fn boundaries(self) -> &'static [Boundary] {
-        self.definition().1
+        self.row().1
     }
 
     /// Its meaning, as a sentence without its full stop.
     pub const fn means(self) -> &'static str {
-        self.definition().2
+        self.row().2
     }
 
     /// Its boundary, if only one produces it.
@@ -415,19 +404,7 @@ impl FailureClass {
 
     /// Whether the class says that the upstream never saw the request, so that it cannot have acted.
     pub const fn says_unsent(self) -> bool {
-        match self {
-            FailureClass::CapabilityDenied
-            | FailureClass::BindingRequired
-            | FailureClass::NetworkError
-            | FailureClass::HashMismatch
-            | FailureClass::SignatureFailure
-            | FailureClass::ApprovalDenied
-            | FailureClass::ApprovalTimeout => true,
-            FailureClass::BindingFailed
-            | FailureClass::ResourceLimitExceeded
-            | FailureClass::ConnectorRuntimeError
-            | FailureClass::ExternalApiError => false,
-        }
+        self.row().3
     }
 }
 
@@ -468,7 +445,7 @@ pub struct Told {
 
 impl Told {
     /// What is told of `call`: `told` is in the order of the calls.
-    pub fn of_call(told: &[Told], call: CallId) -> Option<&Told> {
+    pub fn find(told: &[Told], call: CallId) -> Option<&Told> {
         let place = told.binary_search_by_key(&call, |told| told.call).ok()?;
         told.get(place)
     }
@@ -480,9 +457,7 @@ mod tests {
 
     #[test]
     fn each_class_has_the_boundaries_and_the_default_of_its_definition() {
-        use Boundary::{Action, ConnectorManifest, External, Runtime, Sandbox, User};
         use FailureClass as Class;
-        use Transience::{Always, ByCause, ByStatus, Never};
         let table: [(Class, &[Boundary], Transience); FailureClass::ALL.len()] = [
             (Class::CapabilityDenied, &[Sandbox, ConnectorManifest, Action], Never),
             (Class::BindingRequired, &[Runtime], Never),

@@ -40,35 +40,40 @@ impl ReversalRefusal {
     }
 }
 
+const METHOD_NOT_FOUND: &str = "-32601";
+const INVALID_PARAMS: &str = "-32602";
+const INTERNAL_ERROR: &str = "-32603";
+
 words! {
-    /// Why a call was refused before its first attempt, in the order of the admission checks.
-    pub enum AdmissionRefusal {
+    /// Why a call was refused before its first attempt, in the order of the admission checks: the JSON-RPC code that the
+    /// caller gets, and what would be allowed instead.
+    pub enum AdmissionRefusal: (&'static str, &'static str) {
         /// The graph has no such action.
-        UnknownAction = "unknown_action",
+        UnknownAction = "unknown_action" => (METHOD_NOT_FOUND, "call an action of the graph"),
         /// The graph does not allow the action after the last one, or withholds it.
-        InvalidTransition = "invalid_transition",
+        InvalidTransition = "invalid_transition" => (INTERNAL_ERROR, "call an action that is valid now"),
         /// The action's own validation failed.
-        ValidationFailed = "validation_failed",
+        ValidationFailed = "validation_failed" => (INVALID_PARAMS, "send arguments that fit"),
         /// The tool is not declared, and the playbook refuses undeclared tools.
-        NotFound = "not_found",
+        NotFound = "not_found" => (METHOD_NOT_FOUND, "call a declared tool"),
         /// The arguments do not fit the tool's schema.
-        Schema = "schema",
+        Schema = "schema" => (INVALID_PARAMS, "send arguments that fit"),
         /// The tool needs an idempotency key.
-        KeyMissing = "key_missing",
+        KeyMissing = "key_missing" => (INVALID_PARAMS, "send the call with an idempotency key"),
         /// The idempotency key is too short or too long.
-        KeyLength = "key_length",
+        KeyLength = "key_length" => (INVALID_PARAMS, "send a key of an allowed length"),
         /// The idempotency key belongs to another request.
-        KeyReused = "key_reused",
+        KeyReused = "key_reused" => (INVALID_PARAMS, "send another request under a key of its own"),
         /// A call with the idempotency key is in flight.
-        KeyInFlight = "key_in_flight",
+        KeyInFlight = "key_in_flight" => (INTERNAL_ERROR, "wait until the call with this key has ended"),
         /// An earlier call with the idempotency key may have acted, and the upstream pays no attention to keys.
-        Unsettled = "unsettled",
+        Unsettled = "unsettled" => (INTERNAL_ERROR, "find out first what the earlier call with this key did"),
         /// The run has no tool calls left.
-        BudgetExceeded = "budget_exceeded",
+        BudgetExceeded = "budget_exceeded" => (INTERNAL_ERROR, "end the run, or give it more tool calls"),
         /// The breaker of the tool's server is open.
-        CircuitOpen = "circuit_open",
+        CircuitOpen = "circuit_open" => (INTERNAL_ERROR, "make the call when the breaker lets one pass"),
         /// Too many calls wait for a permit.
-        QueueFull = "queue_full",
+        QueueFull = "queue_full" => (INTERNAL_ERROR, "send the call again when others have ended"),
     }
 }
 
@@ -87,38 +92,12 @@ impl AdmissionRefusal {
 
     /// The JSON-RPC code that the caller gets.
     pub const fn code(self) -> &'static str {
-        match self {
-            AdmissionRefusal::UnknownAction | AdmissionRefusal::NotFound => "-32601",
-            AdmissionRefusal::ValidationFailed
-            | AdmissionRefusal::Schema
-            | AdmissionRefusal::KeyMissing
-            | AdmissionRefusal::KeyLength
-            | AdmissionRefusal::KeyReused => "-32602",
-            AdmissionRefusal::InvalidTransition
-            | AdmissionRefusal::KeyInFlight
-            | AdmissionRefusal::Unsettled
-            | AdmissionRefusal::BudgetExceeded
-            | AdmissionRefusal::CircuitOpen
-            | AdmissionRefusal::QueueFull => "-32603",
-        }
+        self.row().0
     }
 
     /// What would be allowed instead, as a sentence without its full stop.
     pub const fn instead(self) -> &'static str {
-        match self {
-            AdmissionRefusal::UnknownAction => "call an action of the graph",
-            AdmissionRefusal::InvalidTransition => "call an action that is valid now",
-            AdmissionRefusal::ValidationFailed | AdmissionRefusal::Schema => "send arguments that fit",
-            AdmissionRefusal::NotFound => "call a declared tool",
-            AdmissionRefusal::KeyMissing => "send the call with an idempotency key",
-            AdmissionRefusal::KeyLength => "send a key of an allowed length",
-            AdmissionRefusal::KeyReused => "send another request under a key of its own",
-            AdmissionRefusal::KeyInFlight => "wait until the call with this key has ended",
-            AdmissionRefusal::Unsettled => "find out first what the earlier call with this key did",
-            AdmissionRefusal::BudgetExceeded => "end the run, or give it more tool calls",
-            AdmissionRefusal::CircuitOpen => "make the call when the breaker lets one pass",
-            AdmissionRefusal::QueueFull => "send the call again when others have ended",
-        }
+        self.row().1
     }
 }
 

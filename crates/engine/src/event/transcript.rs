@@ -178,7 +178,7 @@ impl<'a> Transcript<'a> {
 
     /// What the agent is told of a call; none unless it failed.
     pub fn told(&self, call: CallId) -> Option<&'a Told> {
-        Told::of_call(self.told, call)
+        Told::find(self.told, call)
     }
 
     /// What is valid after a call; none: its playbook has no graph, or it is a step.
@@ -210,7 +210,7 @@ impl<'a> Transcript<'a> {
     /// How the steps of a call went; none: it has no steps, or none of them had its turn.
     pub fn steps_of(&self, call: CallId) -> Option<StepsEnd> {
         let has_steps = self.names.steps.iter().any(|steps| !steps.is_empty());
-        has_steps.then(|| StepsEnd::of(self.events.iter().filter(|event| event.call == call)))?
+        has_steps.then(|| StepsEnd::read(self.events.iter().filter(|event| event.call == call)))?
     }
 
     /// The verdicts of a call's failures, in order.

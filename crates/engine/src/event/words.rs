@@ -1,8 +1,22 @@
 //! Closed sets of words of the file formats as enums: each word stands once, beside its variant.
 
-/// Defines an enum whose variants each have a word, with `ALL` in the order of definition, `as_str` and `parse`.
+/// Defines an enum whose variants each have a word, with `ALL` in the order of definition, `as_str` and `parse`. With
+/// `: Type`, each variant also has a row of this type: what there is to know of it.
 #[macro_export]
 macro_rules! words {
+    ($(#[$doc:meta])* pub enum $name:ident: $row_type:ty {
+        $($(#[$what:meta])* $variant:ident = $word:literal => $row:expr,)+
+    }) => {
+        $crate::words! { $(#[$doc])* pub enum $name { $($(#[$what])* $variant = $word,)+ } }
+
+        impl $name {
+            const fn row(self) -> $row_type {
+                match self {
+                    $($name::$variant => $row,)+
+                }
+            }
+        }
+    };
     ($(#[$doc:meta])* pub enum $name:ident { $($(#[$what:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -176,7 +176,7 @@ fn check_call(
         check.holds("withheld", withheld, &actions(|valid| &valid.withheld));
     }
     check.holds("verdicts", expected.verdicts.as_ref().map(|verdicts| verdicts.join(", ")), &verdicts);
-    check_steps(check, expected, plan, StepsEnd::of(record.events_of(id)).as_ref());
+    check_steps(check, expected, plan, StepsEnd::read(record.events_of(id)).as_ref());
 }
 
 /// The step that ended an action, and those that are done and not done. A call without steps has none of them.

@@ -156,7 +156,7 @@ impl SimulationRecord {
 
     /// What the agent is told of a call; none unless it failed.
     pub fn told_of(&self, call: CallId) -> Option<&Told> {
-        Told::of_call(&self.told, call)
+        Told::find(&self.told, call)
     }
 
     /// The record with the names behind its ids, for reporters: `calls` by `CallId`.

@@ -303,7 +303,7 @@ impl RecordedAction {
 
     /// The same of a step that is not recorded.
     fn unknown(&self, plan: &Plan, number: u64, record: &SimulationRecord) -> Option<ActedBefore> {
-        let end = StepsEnd::of(record.events.iter())?;
+        let end = StepsEnd::read(record.events.iter())?;
         let step = unknown_steps(plan, &end).next()?.to_owned();
         let act = StepAct { call: CallId(0), step, by: None, before: None, is_proved: false, acts_again: true };
         Some(self.acted_by(number, false, act))

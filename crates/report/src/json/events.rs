@@ -76,10 +76,10 @@ pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event:
 
 /// Each key as it stands behind another one.
 static KEYS: [Padded; FieldKey::ALL.len()] = {
-    let mut keys = [Padded::of([]); FieldKey::ALL.len()];
+    let mut keys = [Padded::join([]); FieldKey::ALL.len()];
     let mut n = 0;
     while n < keys.len() {
-        keys[n] = Padded::of([FieldKey::ALL[n].as_json()]);
+        keys[n] = Padded::join([FieldKey::ALL[n].as_json()]);
         n += 1;
     }
     keys
@@ -87,7 +87,7 @@ static KEYS: [Padded; FieldKey::ALL.len()] = {
 
 /// Each kind of event, with the key of its value; of the end of a call, whose fields name their keys, the kind alone.
 static KINDS: [Padded; EventKind::ALL.len()] = {
-    let mut kinds = [Padded::of([]); EventKind::ALL.len()];
+    let mut kinds = [Padded::join([]); EventKind::ALL.len()];
     let mut n = 0;
     while n < kinds.len() {
         let kind = EventKind::ALL[n];
@@ -95,7 +95,7 @@ static KINDS: [Padded; EventKind::ALL.len()] = {
             EventKind::Outcome => "",
             _ => kind.value_key().as_json(),
         };
-        kinds[n] = Padded::of([",\"event\":\"", kind.as_str(), "\"", key]);
+        kinds[n] = Padded::join([",\"event\":\"", kind.as_str(), "\"", key]);
         n += 1;
     }
     kinds

@@ -25,7 +25,7 @@ impl Padded {
     const LONGEST: usize = 48;
 
     /// Of the parts of a fragment, one after the other: of 48 bytes together at most.
-    pub(super) const fn of<const N: usize>(parts: [&'static str; N]) -> Padded {
+    pub(super) const fn join<const N: usize>(parts: [&'static str; N]) -> Padded {
         let mut padded = Padded { bytes: [0; Padded::LONGEST], length: 0 };
         let mut part = 0;
         while part < N {

@@ -131,8 +131,7 @@ impl<'a> Lowering<'a> {
             Some(raw) => {
                 let dialect = KeyDialect::ALL.iter().copied().find(|dialect| is_word(raw, dialect.as_str()));
                 let message = "the `keys` of a `recording` must be the key dialect of a simulated upstream";
-                let words = KeyDialect::ALL.map(KeyDialect::as_str);
-                Some(dialect.ok_or_else(|| self.no_word(raw, &words, message, "no such key dialect"))?)
+                Some(dialect.ok_or_else(|| self.no_word(raw, &KeyDialect::WORDS, message, "no such key dialect"))?)
             }
         };
         Ok(Recorder { playbook: name, fingerprint, seed, keys })
