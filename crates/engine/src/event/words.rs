@@ -52,6 +52,13 @@ macro_rules! words {
                 }
             }
 
+            /// The word in quotes, as in JSON.
+            pub const fn as_quoted(self) -> &'static str {
+                match self {
+                    $($name::$variant => concat!("\"", $word, "\""),)+
+                }
+            }
+
             /// The variant of `word`.
             pub fn parse(word: &str) -> Option<$name> {
                 $name::ALL.into_iter().find(|one| one.as_str() == word)

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::fragment::{Padded, digits, millis, number, padded, quote, quoted, raw, span, text, text_if};
+use super::fragment::{digits, millis, number, quote, quoted, raw, span, text, text_if};
 use playproof_engine::event::{
-    Decision, DecisionEvent, ErrorFacts, EventKind, FieldKey, FieldValue, Headers, KindFrom, Outcome, Status,
+    Decision, DecisionEvent, ErrorFacts, FieldKey, FieldValue, Headers, KindFrom, Outcome, Status,
     Transcript,
 };
 use playproof_engine::time::Instant;
@@ -74,33 +74,6 @@ pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event:
     out.push(b'}');
 }
 
-/// Each key as it stands behind another one.
-static KEYS: [Padded; FieldKey::ALL.len()] = {
-    let mut keys = [Padded::join([]); FieldKey::ALL.len()];
-    let mut n = 0;
-    while n < keys.len() {
-        keys[n] = Padded::join([FieldKey::ALL[n].as_json()]);
-        n += 1;
-    }
-    keys
-};
-
-/// Each kind of event, with the key of its value; of the end of a call, whose fields name their keys, the kind alone.
-static KINDS: [Padded; EventKind::ALL.len()] = {
-    let mut kinds = [Padded::join([]); EventKind::ALL.len()];
-    let mut n = 0;
-    while n < kinds.len() {
-        let kind = EventKind::ALL[n];
-        let key = match kind {
-            EventKind::Outcome => "",
-            _ => kind.value_key().as_json(),
-        };
-        kinds[n] = Padded::join([",\"event\":\"", kind.as_str(), "\"", key]);
-        n += 1;
-    }
-    kinds
-};
-
 /// What follows the time, but for how the call ended.
 fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
     let mut is_value = true;
@@ -111,8 +84,10 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
                 return field(out, transcript, key, said);
             }
             is_value = false;
-            padded(out, &KINDS[event.what.kind() as usize]);
+            raw(out, ",\"event\":");
+            raw(out, event.what.kind().as_quoted());
             if key != FieldKey::Outcome {
+                raw(out, key.as_json()); // the fields of an outcome follow with their keys
                 value(out, transcript, said);
             }
         },
@@ -137,7 +112,7 @@ fn field(out: &mut Vec<u8>, transcript: &Transcript<'_>, key: FieldKey, said: Fi
         _ => false,
     };
     if !is_absent {
-        padded(out, &KEYS[key as usize]);
+        raw(out, key.as_json());
         value(out, transcript, said);
     }
 }

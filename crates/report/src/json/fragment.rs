@@ -13,42 +13,6 @@ pub(super) fn raw(out: &mut Vec<u8>, fragment: &'static str) {
     out.extend_from_slice(fragment.as_bytes());
 }
 
-/// A fragment that is chosen while the program runs. It is copied with its padding and then cut, which costs less than
-/// a copy of a length that the compiler does not know.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Padded {
-    bytes: [u8; Padded::LONGEST],
-    length: usize,
-}
-
-impl Padded {
-    const LONGEST: usize = 48;
-
-    /// Of the parts of a fragment, one after the other: of 48 bytes together at most.
-    pub(super) const fn join<const N: usize>(parts: [&'static str; N]) -> Padded {
-        let mut padded = Padded { bytes: [0; Padded::LONGEST], length: 0 };
-        let mut part = 0;
-        while part < N {
-            let (bytes, mut at) = (parts[part].as_bytes(), 0);
-            while at < bytes.len() {
-                padded.bytes[padded.length] = bytes[at];
-                padded.length += 1;
-                at += 1;
-            }
-            part += 1;
-        }
-        padded
-    }
-}
-
-/// A padded fragment.
-#[inline]
-pub(super) fn padded(out: &mut Vec<u8>, fragment: &Padded) {
-    let end = out.len() + fragment.length;
-    out.extend_from_slice(&fragment.bytes);
-    out.truncate(end);
-}
-
 /// A fragment and a text.
 #[inline]
 pub(super) fn text(out: &mut Vec<u8>, fragment: &'static str, value: &str) {
@@ -180,7 +144,7 @@ fn long_digits(out: &mut Vec<u8>, mut value: u64) {
     }
     let start = at * 2 + usize::from(buffer[at][0] == b'0');
     let end = out.len() + LONGEST - start;
-    out.extend_from_slice(&buffer.as_flattened()[start..start + LONGEST]); // `padded` has the reason
+    out.extend_from_slice(&buffer.as_flattened()[start..start + LONGEST]); // a copy of a fixed length costs less
     out.truncate(end);
 }
 
