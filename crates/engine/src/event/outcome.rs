@@ -388,17 +388,17 @@ impl FailureClass {
 
     /// Whether a playbook has to say if a failure of this class passes.
     pub const fn depends_on_cause(self) -> bool {
-        matches!(self.transience(), Transience::ByCause)
+        matches!(self.transience(), ByCause)
     }
 
     /// Whether a failure passes by itself. `status` is that of its error, `transient` what the playbook says; a cause that
     /// nobody states does not pass.
     pub fn passes(self, status: Option<u16>, transient: Option<bool>) -> bool {
         match self.transience() {
-            Transience::Never => false,
-            Transience::Always => true,
-            Transience::ByStatus => status.is_some_and(|status| status == 429 || (500..600).contains(&status)),
-            Transience::ByCause => transient == Some(true),
+            Never => false,
+            Always => true,
+            ByStatus => status.is_some_and(|status| status == 429 || (500..600).contains(&status)),
+            ByCause => transient == Some(true),
         }
     }
 
@@ -489,9 +489,9 @@ mod tests {
         for class in FailureClass::ALL {
             let stated = [None, Some(false), Some(true)].map(|transient| class.passes(None, transient));
             let expected = match class.transience() {
-                Transience::Never | Transience::ByStatus => [false; 3],
-                Transience::Always => [true; 3],
-                Transience::ByCause => [false, false, true],
+                Never | ByStatus => [false; 3],
+                Always => [true; 3],
+                ByCause => [false, false, true],
             };
             assert_eq!(stated, expected, "{class:?}");
         }
