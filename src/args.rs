@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, check, completions, coverage, demo, diff, explain, feedback, formats, graph_args, help, history, impact,
-    import, init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, coverage, demo, diff, explain, formats, graph_args, help, history, impact, import,
+    init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::terminal::ColorChoice;
 
@@ -94,17 +94,12 @@ pub enum ParsedCommand {
     Map(map::Args),
     /// Write a tool facts file from a trace, with guesses to confirm
     Tools(tools::Args),
-    /// Keep calls that a playbook handled wrong, and check them again
-    Feedback(feedback::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
     /// Print the JSON Schema of a file format, for editors
     Schema(schema::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
-    /// The old spelling of `playproof accept PLAYBOOK`
-    #[command(hide = true)]
-    Approve(accept::Approve),
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::exit::Failure;
+use super::kept;
+use super::project::Project;
 use super::workspace::{Used, Workspace};
 use playproof_analysis::check::{Case, CaseId, Cause, CheckReport, cause, cause_in_facts, check_one, map, row_changes};
 use playproof_engine::fixture::Fixture;
@@ -46,6 +48,8 @@ pub struct Checked {
     pub report: CheckReport,
     /// The causes of each divergence, by id.
     pub causes: BTreeMap<CaseId, Cause>,
+    /// The files of the recorded runs, by their names beside those of fixtures.
+    pub recordings: BTreeMap<String, String>,
 }
 
 /// Runs the selected cases.
@@ -58,11 +62,18 @@ pub fn check(
     jobs: NonZeroUsize,
     fail_fast: bool,
 ) -> Result<Checked, Failure> {
-    let names = fixture_names(workspace, selection)?;
-    let fixtures = workspace.load_fixtures(&names, jobs)?;
+    let recorded = workspace.recorded_runs()?;
+    let files: BTreeMap<String, String> = recorded.iter().map(|run| (run.name.clone(), run.file.clone())).collect();
+    let names = fixture_names(workspace, selection, files.keys())?;
+    let (of_recordings, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| files.contains_key(name));
+    let mut fixtures = workspace.load_fixtures(&names, jobs)?;
+    let written = fixtures.len();
+    let meant = recorded.into_iter().filter(|run| of_recordings.contains(&run.name));
+    fixtures.extend(meant.map(|run| (run.name, run.fixture)));
     let all = ids(workspace, &fixtures);
     let mut used = workspace.load_playbooks(&fixtures)?;
-    workspace.check_names(fixtures.iter().map(|(name, fixture)| (name.as_str(), fixture)), &used)?;
+    let written = fixtures.iter().take(written).map(|(name, fixture)| (name.as_str(), fixture));
+    workspace.check_names(written, &used)?;
     let lock = workspace.read_lock()?;
     for asked in &selection.named {
         if !all.iter().any(|(id, _)| workspace.names_run(asked, id)) {
@@ -71,7 +82,7 @@ pub fn check(
         }
     }
     let meant: Vec<&(CaseId, &Fixture)> =
-        all.iter().filter(|(id, _)| is_meant(workspace, selection, &used, id)).collect();
+        all.iter().filter(|(id, _)| is_meant(workspace, selection, (&used, &files), id)).collect();
     let mut cases = Vec::with_capacity(meant.len());
     for (id, fixture) in meant {
         let Some(plan) = used.get(&id.playbook).map(|used| &used.plan) else { continue };
@@ -87,9 +98,10 @@ pub fn check(
     let everything = selection.is_everything();
     let rows = row_changes(lock.as_ref(), &playbooks, everything);
     let orphans = if everything { orphans(workspace, &all, &used)? } else { Vec::new() };
-    let report = CheckReport { results, orphans, rows, ended_early };
+    let kept = if everything { kept::judge_all(workspace, &Project::find()?.redaction)? } else { Vec::new() };
+    let report = CheckReport { results, orphans, rows, ended_early, kept };
     let causes = causes(workspace, &fixtures, &report, &used)?;
-    Ok(Checked { causes, used, report })
+    Ok(Checked { causes, used, report, recordings: files })
 }
 
 /// The golden of a case. A file that is no text or no golden is a result of this case, not an error.
@@ -105,9 +117,14 @@ fn is_not_text(reports: &[Report]) -> bool {
     matches!(reports, [report] if report.diagnostics.iter().any(|said| said.id == "not_utf8"))
 }
 
-/// The names of the fixtures that may be selected, sorted.
-fn fixture_names(workspace: &Workspace, selection: &Selection) -> Result<Vec<String>, Failure> {
-    let all = workspace.fixture_names()?;
+/// The names of the fixtures and recorded runs that may be selected.
+fn fixture_names<'r>(
+    workspace: &Workspace,
+    selection: &Selection,
+    recorded: impl Iterator<Item = &'r String>,
+) -> Result<Vec<String>, Failure> {
+    let mut all = workspace.fixture_names()?;
+    all.extend(recorded.cloned());
     if selection.named.is_empty() {
         return Ok(all);
     }
@@ -156,11 +173,17 @@ fn ids<'a>(workspace: &Workspace, fixtures: &'a [(String, Fixture)]) -> Vec<(Cas
     ids
 }
 
-fn is_meant(workspace: &Workspace, selection: &Selection, used: &BTreeMap<String, Used>, id: &CaseId) -> bool {
+fn is_meant(
+    workspace: &Workspace,
+    selection: &Selection,
+    (used, recordings): (&BTreeMap<String, Used>, &BTreeMap<String, String>),
+    id: &CaseId,
+) -> bool {
     let by_change = |changed: &BTreeSet<PathBuf>| {
         let playbook = used.get(&id.playbook).and_then(|used| used.path.as_deref());
         let golden = workspace.golden(id).accepted;
-        let fixture = PathBuf::from(workspace.fixture_name(&id.fixture));
+        let recording = recordings.get(&id.fixture).map(PathBuf::from);
+        let fixture = recording.unwrap_or_else(|| PathBuf::from(workspace.fixture_name(&id.fixture)));
         let parts = [
             Some(fixture),
             Some(PathBuf::from(workspace.name(&golden))),

@@ -26,12 +26,10 @@ pub enum InputKind {
     Project,
     /// Accepted survivors of `mutate`.
     Mutants,
-    /// A change of playbook that waits for review.
-    Proposal,
     /// One accepted change.
     History,
-    /// A call that was handled wrong.
-    Feedback,
+    /// What should become of a recorded call.
+    Kept,
     /// The approved rows.
     Lock,
     /// The accepted run of a fixture.
@@ -52,9 +50,8 @@ impl InputKind {
             InputKind::ToolFacts => "a tool facts file",
             InputKind::Project => "a project file",
             InputKind::Mutants => "a list of accepted mutants",
-            InputKind::Proposal => "a proposal",
             InputKind::History => "a record of the history",
-            InputKind::Feedback => "a feedback",
+            InputKind::Kept => "a kept call",
             InputKind::Lock => "the lock of approved rows",
             InputKind::Golden => "a golden",
             InputKind::Trace => "a trace",
@@ -72,9 +69,8 @@ impl InputKind {
             InputKind::ToolFacts => Command::new("playproof replay TRACE").flag("--tools", path),
             InputKind::Project | InputKind::Golden => "playproof check".into(),
             InputKind::Mutants => "playproof mutate".into(),
-            InputKind::Proposal => "playproof propose check".into(),
             InputKind::History => "playproof history".into(),
-            InputKind::Feedback => "playproof feedback list".into(),
+            InputKind::Kept => "playproof check".into(),
             InputKind::Lock => "playproof accept --reason '...'".into(),
         }
     }
@@ -104,9 +100,8 @@ fn of_yaml(text: &str) -> Option<InputKind> {
         "tools" => Some(InputKind::ToolFacts),
         "project" => Some(InputKind::Project),
         "mutants" => Some(InputKind::Mutants),
-        "proposal" => Some(InputKind::Proposal),
         "history" => Some(InputKind::History),
-        "feedback" => Some(InputKind::Feedback),
+        "kept" => Some(InputKind::Kept),
         "lock" => Some(InputKind::Lock),
         _ => None,
     }
@@ -287,9 +282,8 @@ mod tests {
             ("format: 'fixture/1'\n", Some(InputKind::Fixture)),
             ("format: mapping/1\n", Some(InputKind::Mapping)),
             ("format: tools/1", Some(InputKind::ToolFacts)),
-            ("format: proposal/1", Some(InputKind::Proposal)),
             ("format: history/1", Some(InputKind::History)),
-            ("format: feedback/1", Some(InputKind::Feedback)),
+            ("format: kept/1", Some(InputKind::Kept)),
             ("{\"tool\":\"a\"}\n", Some(InputKind::Trace)),
             ("[{\"role\":\"user\",\"content\":\"\"}]", Some(InputKind::Recording)),
             ("{\"event\":1}\n", None),

@@ -24,11 +24,9 @@ const FIXTURES: [&str; 2] = [".yaml", ".yml"];
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// The formats of the JSON that Playproof writes, by their names. The pages of `graph` name none.
-const REPORTS: [&str; 15] = [
+const REPORTS: [&str; 13] = [
     "check",
     "coverage",
-    "feedback-list",
-    "feedback-shown",
     "history-report",
     "history-verification",
     "impact",

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         &["demo", "init", "replay", "explain", "lint", "check", "diff", "review", "accept", "reject", "propose"],
     ),
     ("Analysis", &["coverage", "mutate", "impact", "mine", "history", "graph"]),
-    ("Data", &["import", "formats", "map", "tools", "feedback"]),
+    ("Data", &["import", "formats", "map", "tools"]),
     ("Reference", &["help", "schema", "completions"]),
 ];
 

@@ -40,12 +40,14 @@ pub struct Project {
     pub fixtures: Option<String>,
     /// The folder of goldens.
     pub goldens: Option<String>,
-    /// The folder of proposals, with history and feedback.
+    /// The folder of proposals, with the history.
     pub proposals: Option<String>,
     /// The mapping file for recordings that are not recognised, or for what is different in those that are.
     pub map: Option<String>,
     /// What to hide of a trace.
     pub redaction: RedactionRules,
+    /// The recordings whose runs are checked: files, folders or globs.
+    pub traces: Vec<String>,
     /// The paths that the file names.
     pub(super) named: Vec<NamedPath>,
     /// The file itself.
@@ -160,6 +162,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
             proposals: place("proposals")?,
             map: place("map")?,
             redaction: file.optional("redaction", redaction)?.unwrap_or_default(),
+            traces: file.optional("traces", |traces| recordings(root, traces))?.unwrap_or_default(),
             named,
             source: Some(whole),
         })
@@ -176,6 +179,10 @@ fn check_path(at: At<'_>, typed: &str, path: &str) {
         let help = format!("write the path itself; a folder of this very name is `./{typed}`");
         at.report(Diagnostic::error("bad_path", said).at(at.span(), "").help(help));
     }
+}
+
+fn recordings(root: &Path, at: At<'_>) -> Option<Vec<String>> {
+    at.one_or_many().into_iter().map(|path| Some(below(root, path.text()?))).collect()
 }
 
 fn redaction(at: At<'_>) -> Option<RedactionRules> {

@@ -231,7 +231,9 @@ pub fn directions(workspace: &Workspace, checked: &Checked) -> Directions {
     let project = workspace.resolved();
     let mut directions = Directions { lock, project, in_repository, ..Directions::default() };
     for result in checked.report.failing() {
-        let (id, fixture) = (result.id.to_string(), workspace.fixture_name(&result.id.fixture));
+        let recording = checked.recordings.get(&result.id.fixture).cloned();
+        let fixture = recording.unwrap_or_else(|| workspace.fixture_name(&result.id.fixture));
+        let id = result.id.to_string();
         let playbook = workspace.playbook_name(&result.id.playbook);
         let replay = Command::new("playproof replay").path(&fixture).flag("--playbook", &playbook);
         directions.replays.insert(id.clone(), replay);

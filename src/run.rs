@@ -9,8 +9,8 @@ use clap::error::{ContextValue, ErrorKind};
 
 use super::args::{Cli, ParsedCommand};
 use super::command::{
-    accept, check, completions, coverage, demo, diff, explain, feedback, formats, graph, help, history, impact, import,
-    init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, coverage, demo, diff, explain, formats, graph, help, history, impact, import, init,
+    lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
 };
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
@@ -143,14 +143,12 @@ fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) ->
         ParsedCommand::Accept(args) => accept::run(&args, terminal, output),
         ParsedCommand::Reject(args) => reject::run(&args, output),
         ParsedCommand::Diff(args) => diff::run(&args, terminal, output),
-        ParsedCommand::Approve(args) => accept::approve(&args, terminal, output),
         ParsedCommand::Graph(args) => graph::run(&args, terminal, output),
         ParsedCommand::History(args) => history::run(&args, terminal, output),
         ParsedCommand::Coverage(args) => coverage::run(&args, terminal, output),
         ParsedCommand::Mutate(args) => mutate::run(&args, terminal, output),
         ParsedCommand::Impact(args) => impact::run(&args, terminal, output),
         ParsedCommand::Mine(args) => mine::run(&args, terminal, output),
-        ParsedCommand::Feedback(args) => feedback::run(&args, terminal, output),
         ParsedCommand::Propose(args) => propose::run(&args, terminal, output),
         ParsedCommand::Import(args) => import::run(&args, terminal, output),
         ParsedCommand::Formats(args) => formats::run(&args, output),

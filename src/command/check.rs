@@ -39,7 +39,8 @@ Where a run differs, what it shows is left beside its golden as `.snap.new`, for
 `reject`; in CI nothing is written. To see what another playbook would change, edit the playbook and check.
 
 A fixture is checked under the playbooks that it names: `playbooks: [NAME]`. One that names none is checked under the
-project's playbook.
+project's playbook, and so is each run of the recordings that playproof.yaml names: `traces: [incidents/*.jsonl]`.
+Of each kept call (`playproof propose keep`) it says whether the playbook handles it right.
 
 Exit codes: 0 all is as accepted, 1 something differs, 2 something could not be checked, or nothing was.";
 
@@ -253,7 +254,11 @@ fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckR
     // One that no fixture uses any more cannot be named.
     let named = report.rows.iter().all(|rows| rows.is_used);
     let names: Vec<&str> = report.rows.iter().filter(|_| named).map(|rows| &*rows.playbook).collect();
-    (!report.rows.is_empty()).then(|| Command::new("playproof accept").names(&names).and("--reason '...'"))
+    if !report.rows.is_empty() {
+        return Some(Command::new("playproof accept").names(&names).and("--reason '...'"));
+    }
+    let waiting = report.kept.iter().find(|kept| !kept.is_right())?;
+    Some(Command::new("playproof propose new").name(&waiting.expect).flag("--from", &waiting.id))
 }
 
 /// Takes a golden back as it was; in the middle of a merge git wants to know which side's. Without git, a new golden

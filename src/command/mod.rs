@@ -7,7 +7,6 @@ pub mod coverage;
 pub mod demo;
 pub mod diff;
 pub mod explain;
-pub mod feedback;
 pub mod formats;
 pub mod graph;
 pub mod graph_args;

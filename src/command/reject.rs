@@ -79,20 +79,6 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Clean)
 }
 
-/// Rejects a proposal by its name, as `propose reject` did.
-///
-/// # Errors
-/// No reason, no such proposal, files that cannot be moved.
-pub fn proposal(asked: &str, reason: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
-    let workspace = Workspace::open()?;
-    let project_lock = workspace.project_lock()?;
-    let id = stored::find(&workspace, asked)?;
-    let (changes, line) = rejected_proposal(&workspace, &id, reason)?;
-    project_lock.commit(&changes, output)?;
-    output.lines(&[line])?;
-    Ok(Exit::Clean)
-}
-
 fn rows_are_edited(workspace: &Workspace, playbook: &str) -> Failure {
     let file = workspace.playbook_argument(playbook);
     let failure = Failure::new(format!("edited rows cannot be rejected; undo the edit in `{file}`"));

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::project;
-use playproof_analysis::{feedback, proposal};
+use playproof_analysis::kept;
 use playproof_formats::schema::inlined;
 use playproof_formats::{fixture, history, playbook};
 use playproof_trace::{mapping, wire};
@@ -25,12 +25,10 @@ pub enum Kind {
     Tools,
     /// `playproof.yaml`
     Project,
-    /// A change of a playbook that waits for review
-    Proposal,
     /// A record of an accepted change
     History,
-    /// A call that was handled wrong
-    Feedback,
+    /// What should become of a recorded call
+    Kept,
 }
 
 /// What is printed.
@@ -66,9 +64,8 @@ fn text(kind: Kind) -> &'static str {
         Kind::Fixture => fixture::SCHEMA,
         Kind::Tools => playbook::TOOLS_SCHEMA,
         Kind::Project => project::SCHEMA,
-        Kind::Proposal => proposal::SCHEMA,
         Kind::History => history::SCHEMA,
-        Kind::Feedback => feedback::SCHEMA,
+        Kind::Kept => kept::SCHEMA,
         Kind::Mapping => mapping::SCHEMA,
     }
 }
@@ -77,7 +74,7 @@ fn text(kind: Kind) -> &'static str {
 mod tests {
     use super::*;
 
-    use playproof_analysis::feedback::{CameFrom, Ending, Feedback};
+    use playproof_analysis::kept::{CameFrom, KeptFile};
     use playproof_engine::playbook::ToolFacts;
     use playproof_formats::golden::RowChange;
     use playproof_formats::history::Record;
@@ -91,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_of_records_and_feedback_has_a_place_in_their_schemas() {
+    fn what_is_written_of_records_and_kept_calls_has_a_place_in_their_schemas() {
         let row = RowChange { name: "limit a".into(), before: None, after: Some("1".into()) };
         let kind = history::RecordKind::Proposal(history::AcceptedProposal {
             id: "a".into(),
@@ -101,18 +98,17 @@ mod tests {
             explained: vec!["d".into()],
         });
         let record = Record { kind, playbook: "standard".into(), reason: "r".into(), rows: vec![row] };
-        let ending = Ending { failed: None, outcome: "o".into(), effect: "e".into(), attempts: 1 };
-        let feedback = Feedback {
+        let file = KeptFile {
             note: "n".into(),
             playbook: "p".into(),
             call: "c".into(),
-            expected: Some("v".into()),
-            closed: Some("r".into()),
+            attempt: 1,
+            expect: "v".into(),
+            was: "w".into(),
             facts: Some(ToolFacts::ASSUMED),
             came_from: CameFrom::default(),
-            before: ending,
         };
-        for (kind, written) in [(Kind::History, record.render()), (Kind::Feedback, feedback.render())] {
+        for (kind, written) in [(Kind::History, record.render()), (Kind::Kept, file.render())] {
             let schema: serde_json::Value = serde_json::from_str(text(kind)).unwrap();
             let keys =
                 written.lines().filter(|line| !line.starts_with(['#', ' '])).filter_map(|line| line.split_once(':'));

@@ -67,12 +67,13 @@ impl Workspace {
         Ok(names(folders::yaml_under(&self.fixtures)?, ".yaml"))
     }
 
-    /// Refuses a project without fixtures.
+    /// Refuses a project without fixtures and recordings.
     ///
     /// # Errors
-    /// There is no fixture.
+    /// There is neither.
     pub fn refuse_empty(&self) -> Result<(), Failure> {
-        if self.fixture_names()?.is_empty() { Err(self.empty()) } else { Ok(()) }
+        let is_empty = self.fixture_names()?.is_empty() && self.recorded_runs()?.is_empty();
+        if is_empty { Err(self.empty()) } else { Ok(()) }
     }
 
     /// The failure of a project without fixtures, or without a project.

@@ -1,10 +1,11 @@
-//! The files of a project: fixtures, their playbooks, goldens, the lock, proposals, history and feedback; their
+//! The files of a project: fixtures, their playbooks, goldens, the lock, proposals, history and kept calls; their
 //! places, names and contents. Decides nothing about them.
 
 mod fixtures;
 mod goldens;
 mod named;
 mod playbooks;
+mod recorded;
 mod records;
 mod root;
 

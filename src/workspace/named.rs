@@ -1,4 +1,4 @@
-//! Resolves the arguments that name a fixture, a run, a proposal or a feedback. A path must exist in this project; no
+//! Resolves the arguments that name a fixture, a run, a proposal or a kept call. A path must exist in this project; no
 //! name is matched by its end.
 
 use std::path::{Component, Path};
@@ -25,12 +25,12 @@ impl Workspace {
 
     /// The id of the proposal that `asked` names by id, folder or file.
     pub fn proposal_named(&self, asked: &str) -> Option<String> {
-        self.named_below(self.proposals(), asked.trim_end_matches('/'), &["/proposal.yaml"])
+        self.named_below(self.proposals(), asked.trim_end_matches('/'), &["/playbook.yaml"])
     }
 
-    /// The id of the feedback that `asked` names by id or file.
-    pub fn feedback_named(&self, asked: &str) -> Option<String> {
-        self.named_below(&self.proposals().join("feedback"), asked, &[".yaml", ".jsonl"])
+    /// The id of the kept call that `asked` names by id or file.
+    pub fn kept_named(&self, asked: &str) -> Option<String> {
+        self.named_below(&self.kept(), asked, &[".yaml", ".jsonl"])
     }
 
     /// The name of `asked` below `folder`, without the ending of a file. A name or a path relative to the root is taken as

@@ -1,9 +1,9 @@
-//! The history and the feedback of a project, both beside its proposals.
+//! The history of a project, beside its proposals, and its kept calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::root::{Workspace, gather, names};
+use super::root::{KEPT, Workspace, gather, names};
 use crate::exit::Failure;
 use crate::folders;
 use playproof_formats::history;
@@ -34,17 +34,22 @@ impl Workspace {
         Ok(History::new(gather(found.iter().map(read).collect()).map_err(next)?))
     }
 
-    /// The file of a feedback (`yaml`), or its slice (`jsonl`).
-    pub fn feedback_path(&self, id: &str, ending: &str) -> PathBuf {
-        self.proposals().join("feedback").join(format!("{id}.{ending}"))
+    /// The folder of kept calls.
+    pub fn kept(&self) -> PathBuf {
+        self.root().join(KEPT)
     }
 
-    /// The ids of all feedback, sorted.
+    /// The file of a kept call (`yaml`), or its slice (`jsonl`).
+    pub fn kept_path(&self, id: &str, ending: &str) -> PathBuf {
+        self.kept().join(format!("{id}.{ending}"))
+    }
+
+    /// The ids of all kept calls, sorted.
     ///
     /// # Errors
     /// A folder that cannot be read.
-    pub fn feedback_ids(&self) -> Result<Vec<String>, Failure> {
-        let found = names(folders::files_under(&self.proposals().join("feedback"), ".yaml")?, ".yaml");
+    pub fn kept_ids(&self) -> Result<Vec<String>, Failure> {
+        let found = names(folders::files_under(&self.kept(), ".yaml")?, ".yaml");
         Ok(found.into_iter().filter(|name| !name.contains('/')).collect())
     }
 }

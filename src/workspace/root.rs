@@ -18,6 +18,9 @@ use playproof_formats::playbook::tools;
 use playproof_formats::playbook::tools::LoadedTools;
 use playproof_formats::shell::Command;
 
+/// The folder of kept calls, below the root.
+pub(super) const KEPT: &str = "kept";
+
 /// The staging folder of changesets, below the proposals.
 pub const STAGING: &str = ".accepting";
 
@@ -62,6 +65,7 @@ pub fn taken_for(root: &Path, there: &Path) -> Option<&'static str> {
         (proposals(root, &project), true, "a file of a proposal"),
         (folder(root, project.fixtures.as_ref(), "fixtures"), is_yaml, A_FIXTURE),
         (root.join(playbooks::FOLDER), is_yaml, "a playbook"),
+        (root.join(KEPT), true, "a kept call"),
     ];
     let holds =
         |folder: &Path| files::destination(&folder.to_string_lossy()).is_some_and(|folder| there.starts_with(folder));

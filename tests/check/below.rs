@@ -83,8 +83,9 @@ fn what_is_accepted_and_kept_is_named_from_where_people_stand() {
         "deep/t.jsonl",
         "{\"run_id\":\"r\",\"tool\":\"pay\",\"status\":\"error\",\"error\":{\"kind\":\"odd\"}}\n",
     );
-    let run = place.run_below("deep", &["feedback", "add", "t.jsonl", "--call", "r#1", "--note", "x"]).exits(0);
-    assert!(run.out.contains("  ../proposals/feedback/pay-odd-"), "{}", run.out);
+    let run =
+        place.run_below("deep", &["propose", "keep", "t.jsonl", "r#1", "--expect", "odd_one", "--note", "x"]).exits(0);
+    assert!(run.out.contains("  ../kept/pay-odd-"), "{}", run.out);
     place.edit("playbooks/ours.yaml", "max_attempts: ", "max_attempts: 1");
     let run = place.run_below("deep", &["accept", "--reason", "more"]).exits(0);
     for named in ["../goldens/playbook.lock", "../proposals/history/0002-"] {

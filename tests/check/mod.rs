@@ -6,5 +6,6 @@ mod edits;
 mod git;
 mod history;
 mod project;
+mod recorded;
 mod reports;
 mod wrong;

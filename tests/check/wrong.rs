@@ -169,7 +169,7 @@ fn a_stale_lock_fails_and_says_how_to_approve() {
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("limit max_attempts") && ran.out.contains("playproof accept"), "{}", ran.out);
-    assert_eq!(project.run(&["approve"]).code, 2, "without a reason");
+    assert_eq!(project.run(&["accept"]).code, 2, "without a reason");
     assert_eq!(project.run(&["accept", "--reason", "one more"]).code, 0);
     assert_eq!(project.run(&["check"]).code, 0);
     assert!(project.read("goldens/playbook.lock").contains("limit max_attempts: { is: '7', why: 'one more' }"));

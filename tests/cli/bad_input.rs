@@ -209,7 +209,10 @@ fn where_no_call_was_asked_for_none_is_named_as_missing() {
     for (args, said) in [
         (&["explain", "orphan.jsonl"][..], "there is no call in orphan.jsonl"),
         (&["explain", "orphan.jsonl", "r1#1"], "there is no call `r1#1` in orphan.jsonl"),
-        (&["feedback", "add", "orphan.jsonl", "--note", "n"], "there is no call in orphan.jsonl"),
+        (
+            &["propose", "keep", "orphan.jsonl", "--expect", "odd_one", "--note", "n"],
+            "there is no call in orphan.jsonl",
+        ),
     ] {
         let run = place.run(args).exits(2);
         assert!(run.err.contains(said) && run.err.contains("a result belongs to a call before it"), "{}", run.err);

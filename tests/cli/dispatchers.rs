@@ -85,7 +85,7 @@ fn mine_asks_the_dispatcher_of_a_call() {
     assert_eq!(shown(&args, |out| out.contains(", 0 exhausted")), [[true; 2], [false; 2]]);
 }
 
-/// What `feedback add` says of the call `c2` of a trace under a playbook that shares this.
+/// What `propose keep` says of the call `c2` of a trace under a playbook that shares this.
 fn kept(shared: &str, trace: &[String]) -> Run {
     let place = Place::new();
     let playbook = PLAYBOOK
@@ -93,7 +93,18 @@ fn kept(shared: &str, trace: &[String]) -> Run {
         .replace("not_applied", "not_applied\n    breaker: failure");
     place.write("sharing.yaml", playbook);
     place.write("trace.jsonl", trace.join("\n") + "\n");
-    place.run(&["feedback", "add", "trace.jsonl", "--call", "c2", "--note", "x", "--playbook", "sharing.yaml"])
+    place.run(&[
+        "propose",
+        "keep",
+        "trace.jsonl",
+        "c2",
+        "--expect",
+        "odd_one",
+        "--note",
+        "x",
+        "--playbook",
+        "sharing.yaml",
+    ])
 }
 
 /// A call and the times and answers of its attempts, in one line each.
@@ -112,30 +123,22 @@ const DOWN: &str = r#""status":"error","error":{"kind":"5xx"}"#;
 const BREAKER: &str = "breakers:\n  pay: { window: { calls: 9 }, failure_count: 2, open_ms: 9000 }";
 
 #[test]
-fn feedback_keeps_the_calls_of_a_dispatcher_and_no_others() {
+fn the_calls_of_a_dispatcher_are_kept_and_no_others() {
     let trace = |second: &str| {
         let first = called(r#""run_id":"r1","dispatcher_id":"d""#, "c1", 0, &[(5, DOWN), (120, DOWN)]);
         let other = called(r#""run_id":"r3","dispatcher_id":"e""#, "c3", 500, &[(505, OK)]);
-        [first, other, called(second, "c2", 1_000, &[(1_005, OK)])].concat()
+        [first, other, called(second, "c2", 1_000, &[(1_005, DOWN)])].concat()
     };
-    let run = kept(BREAKER, &trace(r#""run_id":"r2","dispatcher_id":"d""#));
-    assert!(
-        run.out.contains("kept as pay-refused-") && run.out.contains(": 2 calls of dispatcher d\n"),
-        "{}{}",
-        run.out,
-        run.err
-    );
-    let run = kept(BREAKER, &trace(r#""run_id":"r2","dispatcher_id":"f""#));
-    assert!(
-        run.out.contains("kept as pay-succeeded-") && run.out.contains(": 1 call of dispatcher f\n"),
-        "{}{}",
-        run.out,
-        run.err
-    );
+    let closed = BREAKER.replace("failure_count: 2", "failure_count: 8");
+    for (dispatcher, calls) in [("d", "2 calls of dispatcher d"), ("f", "1 call of dispatcher f")] {
+        let run = kept(&closed, &trace(&format!(r#""run_id":"r2","dispatcher_id":"{dispatcher}""#)));
+        let is_kept = run.out.contains("kept as pay-5xx-") && run.out.contains(&format!(": {calls}\n"));
+        assert!(is_kept, "{}{}", run.out, run.err);
+    }
 }
 
 #[test]
-fn feedback_keeps_a_later_call_if_it_decides_the_call() {
+fn a_later_call_is_kept_if_it_decides_the_call() {
     let (names, wait) = (r#""run_id":"r1""#, 50);
     let trace = |later: &[(u32, &str)]| {
         [
@@ -158,17 +161,17 @@ fn feedback_keeps_a_later_call_if_it_decides_the_call() {
 
 #[test]
 fn a_call_that_shares_state_with_too_many_others_is_not_kept_and_told_why() {
-    let trace = |calls: u32| {
+    let trace = |calls: u32, answer: &str| {
         let before = (0..calls).flat_map(|n| called(r#""run_id":"r1""#, &format!("b{n}"), 10 * n, &[(10 * n + 5, OK)]));
-        before.chain(called(r#""run_id":"r1""#, "c2", 90_000, &[(90_005, OK)])).collect::<Vec<_>>()
+        before.chain(called(r#""run_id":"r1""#, "c2", 90_000, &[(90_005, answer)])).collect::<Vec<_>>()
     };
-    let run = kept("budget: { tool_calls: 1001 }", &trace(1_001));
+    let run = kept("budget: { tool_calls: 1001 }", &trace(1_001, OK));
     assert_eq!(run.code, 2, "{}", run.out);
     assert!(run.err.contains("the call `r1#1002` shares state with too many others to be kept"), "{}", run.err);
     assert!(run.err.contains("a slice holds at most 1,000 other calls of a dispatcher"), "{}", run.err);
-    let run = kept("budget: { tool_calls: 1000 }", &trace(1_000));
+    let run = kept("budget: { tool_calls: 1001 }", &trace(1_000, DOWN));
     assert!(
-        run.out.contains("kept as pay-refused-") && run.out.contains(": 1,001 calls of run r1\n"),
+        run.out.contains("kept as pay-5xx-") && run.out.contains(": 1,001 calls of run r1\n"),
         "{}{}",
         run.out,
         run.err

@@ -52,7 +52,7 @@ fn a_folder_in_place_of_an_output_and_a_name_that_is_empty_are_told_as_what_they
         &["replay", ""],
         &["replay", "a.jsonl", "--playbook", ""],
         &["lint", "a", ""],
-        &["feedback", "show", ""],
+        &["propose", "new", "a", "--from", ""],
         &["propose", "check", ""],
         &["init", ""],
     ];

@@ -43,8 +43,10 @@ fn no_command_offers_to_skip_lines_that_cannot() {
     let place = Place::new();
     let line = r#"{"run_id":"r","tool":"pay","args":{},"status":"ok"}"#;
     place.write("trunc.jsonl", format!("{line}\n{}", &line[..20]));
-    let args: [&[&str]; 2] =
-        [&["init", "--from", "trunc.jsonl"], &["feedback", "add", "trunc.jsonl", "--call", "pay", "--note", "wrong"]];
+    let args: [&[&str]; 2] = [
+        &["init", "--from", "trunc.jsonl"],
+        &["propose", "keep", "trunc.jsonl", "pay", "--expect", "odd_one", "--note", "wrong"],
+    ];
     for args in args {
         let run = place.run(args);
         assert!(run.code == 2 && run.err.contains("trunc.jsonl:2:"), "{args:?}: {}", run.err);
@@ -52,7 +54,8 @@ fn no_command_offers_to_skip_lines_that_cannot() {
     }
     place.write("deep.log", format!("{{\"t\":\"pay\",\"a\":{}{}}}\n", "[".repeat(200), "]".repeat(200)));
     place.write("m.yaml", "format: mapping/1\ncall: { tool: t, args: a }\n");
-    let run = place.run(&["feedback", "add", "deep.log", "--map", "m.yaml", "--call", "pay", "--note", "wrong"]);
+    let run =
+        place.run(&["propose", "keep", "deep.log", "pay", "--map", "m.yaml", "--expect", "odd_one", "--note", "wrong"]);
     assert!(run.code == 2 && run.err.contains("shorten the row"), "{}", run.err);
     assert!(!run.err.contains("--skip-invalid"), "{}", run.err);
     let run = place.run(&["replay", "trunc.jsonl", "--jobs", "0"]);
@@ -128,16 +131,15 @@ fn where_resends_are_joined_a_name_that_is_not_there_says_that_they_have_none() 
 }
 
 #[test]
-fn feedback_and_impact_keep_what_they_were_told_too() {
+fn keep_and_impact_keep_what_they_were_told_too() {
     let place = Place::new();
     place.run(&["init"]).exits(0);
     place.write("gw.log", "{\"t\":\"pay\",\"ok\":false}\n{\"t\":\"pay\",\"ok\":false}\n");
     place.write("m.yaml", "format: mapping/1\ncall: { tool: t }\nresult: {}\nfailed: { ok: false }\n");
-    let run = place.run(&["feedback", "add", "gw.log", "--map", "m.yaml", "--call", "gw.log:1"]).exits(2);
-    let next = "playproof feedback add gw.log --call gw.log:1 --map m.yaml --note '...'";
-    assert_eq!(next_of(&run.err), next);
-    let run = place.run(&["feedback", "add", "gw.log", "--map", "m.yaml", "--note", "it's wrong"]).exits(2);
-    assert!(next_of(&run.err).contains(r"--note 'it'\''s wrong' --map m.yaml"), "{}", run.err);
+    let keep = ["propose", "keep", "gw.log", "--map", "m.yaml", "--expect", "odd_one", "--note", "it's wrong"];
+    let run = place.run(&keep).exits(2);
+    let next = next_of(&run.err);
+    assert!(next.contains(r"--note 'it'\''s wrong' --map m.yaml") && next.contains("--expect odd_one"), "{}", run.err);
     let compared = ["impact", "gw.log", "--map", "m.yaml", "--base", "standard", "--beyond-tape", "ok"];
     let run = place.run(&[&compared[..], &["--candidate", "study/retry-everything"]].concat()).exits(0);
     let next = "--playbook standard --playbook study/retry-everything --map m.yaml --beyond-tape ok";
@@ -177,7 +179,9 @@ fn guesses_that_nobody_confirmed_declare_nothing_and_are_told_of_once() {
     let run = place.run(&["replay", "t.jsonl", "--tools", "f.yaml", "--all"]).exits(0);
     assert!(!run.err.contains("note:") && run.out.contains("  read ·"), "{}{}", run.out, run.err);
     place.edit_first("f.yaml", "# (", "# guessed: confirm (");
-    let run = place.run(&["feedback", "add", "t.jsonl", "--call", "r#1", "--note", "x", "--tools", "f.yaml"]).exits(0);
+    let run = place
+        .run(&["propose", "keep", "t.jsonl", "r#1", "--expect", "odd_one", "--note", "x", "--tools", "f.yaml"])
+        .exits(0);
     assert!(run.err.contains("note: 1 of 2 rows in f.yaml is a guess"), "{}", run.err);
     place.write("playproof.yaml", "format: project/1\ntools: f.yaml\n");
     place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
@@ -195,7 +199,7 @@ fn wrong_usage_ends_with_a_command_that_can_be_typed() {
     for (args, next) in [
         (&["replay"][..], "playproof help replay"),
         (&["replay", "t.jsonl", "--playbok", "standard"], "playproof help replay"),
-        (&["feedback", "ad"], "playproof help feedback"),
+        (&["propose", "kep"], "playproof help propose"),
         (&["frobnicate"], "playproof help"),
     ] {
         let run = place.run(args).exits(2);

@@ -51,7 +51,7 @@ fn any_mapping_of_any_recording_gives_whole_lines_or_a_place() {
 }
 
 #[test]
-fn any_proposal_record_feedback_lock_or_golden_is_whole_or_a_report_that_points_into_it() {
+fn any_proposal_record_kept_call_lock_or_golden_is_whole_or_a_report_that_points_into_it() {
     replay("project", targets::project);
 }
 

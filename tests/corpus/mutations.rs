@@ -23,12 +23,8 @@ const TOOLS: &str =
     "format: tools/1\ntools:\n  pay: { access: write, timeout_ms: 5000 }\n  'search.*': { access: read }\n";
 
 /// One of each thing that lies beside a playbook.
-const PROJECT: [&str; 4] = [
-    include_str!("project/proposal.yaml"),
-    include_str!("project/record.yaml"),
-    include_str!("project/lock.yaml"),
-    include_str!("project/feedback.yaml"),
-];
+const PROJECT: [&str; 3] =
+    [include_str!("project/record.yaml"), include_str!("project/lock.yaml"), include_str!("project/kept.yaml")];
 
 /// Pieces that mean something to YAML or to the formats.
 const PIECES: [&str; 24] = [
@@ -144,13 +140,9 @@ proptest! {
 #[test]
 fn what_is_mutated_is_valid() {
     use playproof_formats::diagnostic::Source;
-    let standard = Source::whole("standard", playproof_formats::playbook::embedded("standard").expect("embedded"));
-    let proposal =
-        playproof_analysis::proposal::parse(Source::whole("t", PROJECT[0])).unwrap_or_else(|report| panic!("{report}"));
-    playproof_analysis::proposal::apply(&standard, &proposal).unwrap_or_else(|report| panic!("{report}"));
-    playproof_formats::history::parse(Source::whole("t", PROJECT[1])).unwrap_or_else(|report| panic!("{report}"));
-    playproof_formats::golden::Lock::parse(Source::whole("t", PROJECT[2])).unwrap_or_else(|report| panic!("{report}"));
-    playproof_analysis::feedback::parse(Source::whole("t", PROJECT[3])).unwrap_or_else(|report| panic!("{report}"));
+    playproof_formats::history::parse(Source::whole("t", PROJECT[0])).unwrap_or_else(|report| panic!("{report}"));
+    playproof_formats::golden::Lock::parse(Source::whole("t", PROJECT[1])).unwrap_or_else(|report| panic!("{report}"));
+    playproof_analysis::kept::parse(Source::whole("t", PROJECT[2])).unwrap_or_else(|report| panic!("{report}"));
     playproof_formats::fixture::parse(Source::whole("t", FIXTURE)).unwrap_or_else(|report| panic!("{report}"));
     playproof_formats::playbook::tools::parse(Source::whole("t", TOOLS)).unwrap_or_else(|report| panic!("{report}"));
 }

@@ -5,8 +5,7 @@ use std::path::Component;
 use std::sync::{Arc, OnceLock};
 
 use playproof::changeset::Journal;
-use playproof_analysis::feedback::{Feedback, Kept};
-use playproof_analysis::{feedback, proposal};
+use playproof_analysis::{kept, proposal};
 use playproof_engine::classify::{Classifier, Signal, server_says};
 use playproof_engine::event::{Decision, ErrorFacts, Finding, FindingBy, FindingId, Headers, WishFaults};
 use playproof_engine::fixture::Fixture;
@@ -74,44 +73,28 @@ pub fn playbook(data: &[u8]) {
     }
 }
 
-/// What people say of a call can be said anew in the text of its file, or the report points into it.
-fn is_edited_or_refused(feedback: Feedback, places: feedback::FeedbackPlaces, source: Arc<Source>) {
-    let new = Feedback {
-        note: "it's over:\nyes".to_owned(),
-        expected: None,
-        closed: Some("#".to_owned()),
-        ..feedback.clone()
-    };
-    let kept = Kept { id: String::new(), feedback, places, source, calls: Vec::new(), recorded: Vec::new(), about: 0 };
-    match kept.edited(&new) {
-        Ok(text) => assert_eq!(feedback::parse(Source::whole("edited", text)).map(|(said, _)| said), Ok(new)),
-        Err(report) => points_into_its_source(&report),
-    }
-}
-
-/// What lies beside a playbook: proposals (which are applied to each shipped playbook), records, feedback, locks and
-/// goldens.
+/// What lies beside a playbook: copies of it, and copies that are merged with it, records, kept calls, locks and goldens.
 pub fn project(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let source = || Source::whole("fuzz.yaml", text);
     let refused = [
         history::parse(source()).err(),
-        feedback::parse(source()).map(|(said, places)| is_edited_or_refused(said, places, source())).err(),
+        kept::parse(source()).err(),
         Lock::parse(source()).err(),
         GoldenFile::parse(&source()).err(),
     ];
     refused.iter().flatten().for_each(points_into_its_source);
-    let proposal = match proposal::parse(source()) {
-        Ok(proposal) => proposal,
-        Err(report) => return points_into_its_source(&report),
-    };
-    for name in playbook::EMBEDDED {
-        let shipped = Source::whole(*name, playbook::embedded(name).expect("embedded"));
-        match proposal::apply(&shipped, &proposal) {
-            Ok(applied) => {
-                assert!(playbook::parse(applied.loaded.places.source).is_ok(), "what was applied is a playbook")
-            }
-            Err(report) => points_into_its_source(&report),
+    let standard = Source::whole("standard", playbook::embedded("standard").expect("embedded"));
+    let standard = playbook::parse(standard).unwrap_or_else(|report| panic!("{report}"));
+    let copied = &standard.places.source;
+    for (base, copy) in [(text, &*copied.text), (&copied.text, text)] {
+        let copy = Source::whole("fuzz.yaml", proposal::copy_of("standard", base, copy));
+        let proposal = match proposal::parse(copy, Some(Source::whole("base", base))) {
+            Ok(proposal) => proposal,
+            Err(report) => return points_into_its_source(&report),
+        };
+        if let Err(report) = proposal::apply(&standard, &proposal) {
+            points_into_its_source(&report);
         }
     }
 }

@@ -23,14 +23,12 @@ mutate standard
 mutate reversing --format json
 propose list
 propose check
-feedback list
 diff
 schema trace
 schema playbook
 schema fixture
 schema mapping
 schema tools
-schema proposal
 schema project
 help topics
 completions bash

@@ -17,7 +17,7 @@ const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"
 const KEPT: &str = "pay-odd-";
 
 /// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
-pub const WRITING: [Writing; 23] = [
+pub const WRITING: [Writing; 21] = [
     Writing { name: "init", args: &["init"], prepare: |_| {} },
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
@@ -28,10 +28,8 @@ pub const WRITING: [Writing; 23] = [
     Writing { name: "accept", args: &["accept", "ours", "--reason", "because"], prepare: with_edited_rows },
     Writing { name: "accept", args: &ACCEPT, prepare: |_| {} },
     Writing { name: "reject", args: &["reject", "said-no", "--reason", "no"], prepare: |_| {} },
-    Writing { name: "feedback add", args: &ADD, prepare: with_trace },
-    Writing { name: "feedback edit", args: &["feedback", "edit", "ID", "--note", "odder"], prepare: with_feedback },
-    Writing { name: "feedback close", args: &["feedback", "close", "ID", "--reason", "known"], prepare: with_feedback },
-    Writing { name: "feedback reopen", args: &["feedback", "reopen", "ID"], prepare: with_closed_feedback },
+    Writing { name: "propose keep", args: &KEEP, prepare: with_trace },
+    Writing { name: "propose new", args: &["propose", "new", "odd_one", "--from", "ID"], prepare: with_kept },
     Writing { name: "propose new", args: &["propose", "new", "another", "--when", "{ status: 418 }"], prepare: |_| {} },
     Writing { name: "propose rebase", args: &["propose", "rebase", "said-no"], prepare: with_edited_rows },
     Writing { name: "coverage", args: &["coverage", "--write", "fixtures"], prepare: |_| {} },
@@ -49,17 +47,15 @@ pub const WRITING: [Writing; 23] = [
 
 const IMPACT: [&str; 6] =
     ["impact", "trace.jsonl", "--candidate", "study/retry-everything", "--report", "html=out/page.html"];
-const ADD: [&str; 7] = ["feedback", "add", "trace.jsonl", "--call", "r1#1", "--note", "odd"];
+const KEEP: [&str; 8] = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "odd_one", "--note", "odd"];
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 21] = [
+const READING: [&str; 20] = [
     "completions",
     "demo",
     "diff",
     "explain",
-    "feedback list",
-    "feedback show",
     "formats show",
     "graph draft",
     "graph history",
@@ -72,13 +68,14 @@ const READING: [&str; 21] = [
     "map try",
     "mine",
     "mutate",
+    "propose find",
     "propose list",
     "review",
     "schema",
 ];
 
 /// Commands that read a project or a playbook of it.
-pub const JUDGING: [&[&str]; 16] = [
+pub const JUDGING: [&[&str]; 15] = [
     &["check"],
     &["lint"],
     &["lint", PLAYBOOK],
@@ -93,7 +90,6 @@ pub const JUDGING: [&[&str]; 16] = [
     &["history", "verify"],
     &["coverage"],
     &["mutate"],
-    &["feedback", "list"],
     &["review"],
 ];
 
@@ -109,8 +105,7 @@ impl Writing {
     pub fn args(&self, place: &Place) -> Vec<String> {
         let id = || {
             let files = place.files().into_keys();
-            let mut ids = files
-                .filter_map(|name| Some(name.strip_prefix("proposals/feedback/")?.strip_suffix(".yaml")?.to_owned()));
+            let mut ids = files.filter_map(|name| Some(name.strip_prefix("kept/")?.strip_suffix(".yaml")?.to_owned()));
             ids.next().unwrap_or_else(|| KEPT.to_owned())
         };
         self.args.iter().map(|arg| if *arg == "ID" { id() } else { (*arg).to_owned() }).collect()
@@ -161,15 +156,9 @@ fn with_edited_rows(project: &Project) {
     project.edit(PLAYBOOK, "backoff_ms: [200]", "backoff_ms: [250]");
 }
 
-fn with_feedback(project: &Project) {
+fn with_kept(project: &Project) {
     with_trace(project);
-    project.run(&ADD).exits(0);
-}
-
-fn with_closed_feedback(project: &Project) {
-    with_feedback(project);
-    let close = WRITING.iter().find(|writing| writing.name == "feedback close").expect("it is there");
-    close.run(project).exits(0);
+    project.run(&KEEP).exits(0);
 }
 
 /// The commands that a page of help lists.

@@ -15,7 +15,7 @@ const COMMANDS: [&[&str]; 9] = [
     &["import"],
     &["impact", "-c", "study/retry-everything"],
     &["explain", "--call", "c1"],
-    &["feedback", "add", "--call", "c1", "--note", "n"],
+    &["propose", "keep", "--expect", "odd_one", "--note", "n"],
     &["propose", "new", "v", "--means", "m", "--from-cluster", "1", "--trace"],
     &["init", "new", "--from"],
 ];

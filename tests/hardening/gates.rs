@@ -109,31 +109,25 @@ fn a_proposal_s_path_that_is_not_there_is_accepted_by_no_command() {
             assert_eq!(code, 2, "{command:?}: {said}");
         }
     }
-    for path in ["vv", "proposals/vv", "./proposals/vv/", "proposals/vv/proposal.yaml"] {
+    for path in ["vv", "proposals/vv", "./proposals/vv/", "proposals/vv/playbook.yaml"] {
         assert_eq!(place.run(&["propose", "check", path]).code, 0, "{path}");
     }
 }
 
 #[test]
-fn a_feedback_s_path_that_is_not_there_names_no_feedback() {
+fn a_kept_call_s_path_that_is_not_there_names_none() {
     let place = with_odd();
-    place.run(&["feedback", "add", "odd.jsonl", "--call", "r1#1", "--note", "n"]).exits(0);
-    let name =
-        place.files().into_keys().find(|name| name.starts_with("proposals/feedback/") && name.ends_with(".yaml"));
-    let name = name.expect("feedback");
-    let id = name.trim_start_matches("proposals/feedback/").trim_end_matches(".yaml");
-    for good in [id, &name, &format!("./{name}")] {
-        place.run(&["feedback", "show", good]).exits(0);
+    place.run(&["propose", "keep", "odd.jsonl", "r1#1", "--expect", "odd_one", "--note", "n"]).exits(0);
+    let name = place.files().into_keys().find(|name| name.starts_with("kept/") && name.ends_with(".yaml"));
+    let name = name.expect("a kept call");
+    let id = name.trim_start_matches("kept/").trim_end_matches(".yaml");
+    for (n, good) in [id, &name, &format!("./{name}")].iter().enumerate() {
+        place.run(&["propose", "new", &format!("odd_{n}"), "--from", good]).exits(0);
     }
     for path in [format!("/nonexistent/{id}"), format!("nowhere/{id}.yaml"), format!("../theirs/{name}"), String::new()]
     {
-        for command in ["show", "close"] {
-            let (code, said) = place.refused(
-                &[&["feedback", command, &path][..], if command == "close" { &["--reason", "r"] } else { &[] }]
-                    .concat(),
-            );
-            assert_eq!(code, 2, "{command} {path}: {said}");
-        }
+        let (code, said) = place.refused(&["propose", "new", "another", "--from", &path]);
+        assert_eq!(code, 2, "{path}: {said}");
     }
 }
 
@@ -208,7 +202,7 @@ fn an_empty_trace_is_refused_by_every_command_that_reads_one() {
         &["import", "t.jsonl"],
         &["explain", "t.jsonl", "x"],
         &["impact", "-c", "study/retry-everything", "t.jsonl"],
-        &["feedback", "add", "t.jsonl", "--call", "x", "--note", "n"],
+        &["propose", "keep", "t.jsonl", "x", "--expect", "odd_one", "--note", "n"],
         &["propose", "new", "vv", "--from-cluster", "1", "--trace", "t.jsonl"],
         &["init", "new", "--from", "t.jsonl"],
     ] {

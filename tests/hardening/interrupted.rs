@@ -63,7 +63,7 @@ fn commands() -> impl Iterator<Item = (fn(&Project), Vec<&'static str>)> {
 }
 
 fn run(place: &Place, args: &[&str]) -> Ran {
-    let id = |name: String| Some(name.strip_prefix("proposals/feedback/")?.strip_suffix(".yaml")?.to_owned());
+    let id = |name: String| Some(name.strip_prefix("kept/")?.strip_suffix(".yaml")?.to_owned());
     let id = place.files().into_keys().find_map(id).unwrap_or_default();
     place.run(&args.iter().map(|arg| if *arg == "ID" { &*id } else { arg }).collect::<Vec<_>>())
 }

@@ -276,9 +276,7 @@ fn a_name_in_a_file_of_the_project_leads_nowhere_else() {
 
     let project = Project::with_proposal();
     project.write("../secret.yaml", secret);
-    let text = project.read("proposals/said-no/proposal.yaml");
-    let line = text.lines().find(|line| line.starts_with("playbook:")).expect("it names one");
-    project.edit_first("proposals/said-no/proposal.yaml", line, "playbook: ../secret.yaml");
+    project.edit_first("proposals/said-no/playbook.yaml", "for playbooks/ours.yaml at", "for ../secret.yaml at");
     let (code, said) = project.refused(&["accept", "said-no", "--reason", "x"]);
     assert!(code == 2 && said.contains("leads out of the project") && !said.contains("sk_live"), "{said}");
 

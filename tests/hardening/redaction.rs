@@ -121,7 +121,7 @@ fn project() -> (Place, Vec<(&'static str, &'static [&'static str])>) {
 }
 
 /// Commands that read a trace: `TRACE` is one, with the flags that it is read with.
-const OF_A_TRACE: [&[&str]; 34] = [
+const OF_A_TRACE: [&[&str]; 35] = [
     &["replay", "TRACE", "--all"],
     &["replay", "TRACE", "--all", "--skip-invalid"],
     &["replay", "TRACE", "--all", "--format", "json"],
@@ -136,6 +136,7 @@ const OF_A_TRACE: [&[&str]; 34] = [
     &["explain", "TRACE", "FIRST"],
     &["mine", "TRACE"],
     &["mine", "TRACE", "--format", "json"],
+    &["propose", "find", "TRACE"],
     &["impact", "TRACE", "--candidate", "reversing"],
     &["impact", "TRACE", "--candidate", "reversing", "--format", "json"],
     &["impact", "TRACE", "--candidate", "reversing", "--format", "markdown"],
@@ -143,8 +144,8 @@ const OF_A_TRACE: [&[&str]; 34] = [
     &["tools", "TRACE", "-o", "tools.yaml"],
     &["import", "TRACE"],
     &["import", "TRACE", "-o", "imported.jsonl", "--replace"],
-    &["feedback", "add", "TRACE", "--call", "FIRST", "--note", "odd", "--expected", "bad", "--new"],
-    &["feedback", "add", "TRACE", "--call", "nope", "--note", "odd"],
+    &["propose", "keep", "TRACE", "FIRST", "--expect", "bad", "--note", "odd", "--new"],
+    &["propose", "keep", "TRACE", "nope", "--expect", "odd_one", "--note", "odd"],
     &["propose", "new", "said_no", "--from-cluster", "1", "--trace", "TRACE"],
     &["propose", "new", "said_other", "--from-cluster", "2", "--trace", "TRACE"],
     &["init", "--from", "TRACE"],
@@ -159,15 +160,8 @@ const OF_A_TRACE: [&[&str]; 34] = [
 ];
 
 /// Commands that read what those have written.
-const OF_A_PROJECT: [&[&str]; 22] = [
-    &["feedback", "list"],
-    &["feedback", "list", "--format", "json"],
-    &["feedback", "show", "ID"],
-    &["feedback", "show", "ID", "--format", "json"],
-    &["feedback", "edit", "ID", "--note", "odder"],
-    &["feedback", "close", "ID", "--reason", "known"],
-    &["feedback", "reopen", "ID"],
-    &["propose", "new", "bad", "--from-feedback", "ID"],
+const OF_A_PROJECT: [&[&str]; 15] = [
+    &["propose", "new", "bad", "--from", "ID"],
     &["propose", "list"],
     &["propose", "check"],
     &["propose", "check", "--format", "json"],
@@ -249,9 +243,9 @@ fn a_secret_anywhere_in_a_trace_reaches_no_output_of_any_command() {
     let ids: Vec<String> = place
         .files()
         .into_keys()
-        .filter_map(|name| Some(name.strip_prefix("proposals/feedback/")?.strip_suffix(".yaml")?.to_owned()))
+        .filter_map(|name| Some(name.strip_prefix("kept/")?.strip_suffix(".yaml")?.to_owned()))
         .collect();
-    assert!(!ids.is_empty(), "no feedback was kept");
+    assert!(!ids.is_empty(), "no call was kept");
     let written = |name: &String| name.starts_with("proposals/") && name.contains("/fixtures/");
     let fixture = place.files().into_keys().find(written).expect("a fixture was drawn");
     for words in OF_A_PROJECT {
@@ -327,7 +321,7 @@ fn a_secret_in_what_cannot_be_read_reaches_no_output() {
         &["mine", "TRACE"],
         &["tools", "TRACE"],
         &["import", "TRACE"],
-        &["feedback", "add", "TRACE", "--call", "FIRST", "--note", "odd"],
+        &["propose", "keep", "TRACE", "FIRST", "--expect", "odd_one", "--note", "odd"],
         &["init", "--from", "TRACE"],
     ];
     for (name, bytes, flags) in &broken {
@@ -386,28 +380,25 @@ fn a_secret_in_the_names_of_calls_that_resemble_one_another_reaches_no_output() 
 }
 
 #[test]
-fn a_rule_that_came_after_a_feedback_holds_for_all_that_is_shown_and_drawn_of_it() {
+fn a_rule_that_came_after_a_kept_call_holds_for_all_that_is_shown_and_drawn_of_it() {
     let place = Place::begun();
     let error = json!({"kind": "odd", "message": "the card 4111111111111111 is odd"});
     let call = json!({"run_id": "r", "tool": "pay", "args": {"password": "hush"}, "status": "error", "error": error});
     place.write("given/t.jsonl", &lines(&[call]));
-    let add = ["feedback", "add", "given/t.jsonl", "--call", "r#1", "--note", "odd", "--expected", "bad", "--new"];
+    let add = ["propose", "keep", "given/t.jsonl", "r#1", "--expect", "bad", "--note", "odd", "--new"];
     place.run(&add).exits(0);
-    let kept = |name: &String| name.starts_with("proposals/feedback/");
+    let kept = |name: &String| name.starts_with("kept/");
     for name in place.files().into_keys().filter(kept) {
         place.write(&format!("given/{name}"), &place.read(&name));
     }
-    let id = place
-        .files()
-        .into_keys()
-        .find_map(|name| Some(name.strip_prefix("proposals/feedback/")?.strip_suffix(".yaml")?.to_owned()));
-    let id = id.expect("feedback");
+    let id =
+        place.files().into_keys().find_map(|name| Some(name.strip_prefix("kept/")?.strip_suffix(".yaml")?.to_owned()));
+    let id = id.expect("a kept call");
     place.write("playproof.yaml", &(place.read("playproof.yaml") + REDACTION));
     for words in [
-        &["feedback", "show", &id][..],
-        &["feedback", "show", &id, "--format", "json"],
-        &["feedback", "list"],
-        &["propose", "new", "bad", "--from-feedback", &id],
+        &["check"][..],
+        &["check", "--format", "json"],
+        &["propose", "new", "bad", "--from", &id],
         &["propose", "check"],
     ] {
         let ran = place.run(words);
@@ -441,7 +432,8 @@ fn a_call_that_redaction_keeps_from_being_kept_is_named_as_it_is_shown() {
     let denied = json!({"kind": "403_forbidden", "message": "no"});
     place
         .write("t.jsonl", &lines(&[json!({"run_id": "sk_live_R", "tool": "pay", "status": "error", "error": denied})]));
-    let (code, said) = place.refused(&["feedback", "add", "t.jsonl", "--call", "t.jsonl:1", "--note", "odd"]);
+    let (code, said) =
+        place.refused(&["propose", "keep", "t.jsonl", "t.jsonl:1", "--expect", "odd_one", "--note", "odd"]);
     assert!(code == 2 && said.contains("redaction changes") && said.contains("next: playproof explain"), "{said}");
     assert!(!said.contains("sk_live_"), "{said}");
 }
@@ -529,7 +521,7 @@ fn a_field_that_is_new_to_the_schema_must_get_a_secret_here() {
 #[test]
 fn a_new_command_must_say_whether_it_shows_text_of_a_trace() {
     let tried = OF_A_TRACE.iter().chain(&OF_A_PROJECT).map(|words| match words[0] {
-        "feedback" | "graph" | "map" | "propose" => words[..2].join(" "),
+        "graph" | "map" | "propose" => words[..2].join(" "),
         command => command.to_owned(),
     });
     assert_eq!(all_commands(), tried.chain(OTHERS.map(str::to_owned)).collect());

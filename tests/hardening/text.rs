@@ -46,7 +46,7 @@ fn shown(place: &Place, file: &str) -> Vec<(String, String)> {
         &["impact", file, "-c", "study/retry-everything", "--format", "json"],
         &["impact", file, "-c", "study/retry-everything", "--format", "markdown"],
         &["explain", file, &first],
-        &["feedback", "add", file, "--call", &first, "--note", "n"],
+        &["propose", "keep", file, &first, "--expect", "odd_one", "--note", "n"],
     ];
     let said = |args: &[&str]| {
         let ran = place.run_on_github(args);
@@ -91,11 +91,11 @@ fn no_character_that_is_unsafe_to_print_is_left_in_a_trace_that_is_written() {
     for redaction in ["", "redaction: { patterns: ['sk_[0-9]'] }\n"] {
         place.write("playproof.yaml", &format!("{project}{redaction}"));
         place.run(&["import", "t.jsonl", "--map", "m.yaml", "-o", "out.jsonl", "--replace"]).exits(0);
-        place.run(&["feedback", "add", "t.jsonl", "--call", "t.jsonl:1", "--note", "n"]).exits(0);
+        place.run(&["propose", "keep", "t.jsonl", "t.jsonl:1", "--expect", "odd_one", "--note", "n"]).exits(0);
         place.run(&["replay", "out.jsonl", "t.jsonl"]).exits(0);
     }
     place.run(&["propose", "new", "vv", "--means", "m", "--from-cluster", "1", "--trace", "t.jsonl"]).exits(0);
-    for args in [&["feedback", "list"][..], &["propose", "check"], &["check"], &["lint"], &["coverage"]] {
+    for args in [&["propose", "check"][..], &["check"], &["lint"], &["coverage"]] {
         let ran = place.run(&[args, &["--format", "json"]].concat());
         assert!(ran.code < 2 && !ran.out.contains(is_unsafe), "{args:?}: {ran:?}");
     }
@@ -197,8 +197,11 @@ fn the_command_that_is_suggested_has_the_name_of_a_file_as_it_is() {
             (&["mine", &trace_name], trace_name.clone()),
             (&["impact", &trace_name, "-c", "study/retry-everything"], trace_name.clone()),
             (&["explain", &trace_name, "nowhere"], trace_name.clone()),
-            (&["feedback", "add", &trace_name, "--note", name], trace_name.clone()),
-            (&["feedback", "add", &trace_name, "--call", "x0#1"], trace_name.clone()),
+            (&["propose", "keep", &trace_name, "--expect", "odd_one", "--note", name], trace_name.clone()),
+            (
+                &["propose", "keep", &trace_name, "x0#1", "--expect", "odd_one", "--note", name, "--new"],
+                trace_name.clone(),
+            ),
             (&["tools", &trace_name, "-o", "facts.yaml"], trace_name.clone()),
             (&["import", &trace_name], trace_name.clone()),
             (&["replay", &trace_name, "--call", name], trace_name.clone()),
@@ -233,10 +236,10 @@ fn the_command_that_is_suggested_has_the_name_of_a_proposal_as_it_is() {
 }
 
 #[test]
-fn the_command_that_feedback_add_suggests_for_an_unknown_call_is_one() {
+fn the_command_that_keep_suggests_for_an_unknown_call_is_one() {
     let place = Place::begun();
     place.write("t.jsonl", &trace("x"));
-    let ran = place.run(&["feedback", "add", "t.jsonl", "--call", "nosuch", "--note", "n"]).exits(2);
+    let ran = place.run(&["propose", "keep", "t.jsonl", "nosuch", "--expect", "odd_one", "--note", "n"]).exits(2);
     let next = ran.err.rsplit_once("next: playproof ").expect("a command").1.trim_end();
     let args: Vec<&str> = next.split(' ').map(|word| word.trim_matches('\'')).collect();
     let again = place.run(&args);

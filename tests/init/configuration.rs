@@ -167,7 +167,7 @@ fn a_playbook_s_name_means_the_same_to_every_command_with_and_without_a_project_
         &["impact", "trace.jsonl", "--base", "standard", "--candidate", "reversing"],
         &["coverage", "standard"],
         &["mutate", "standard"],
-        &["feedback", "add", "trace.jsonl", "--call", "c1", "--note", "x", "--playbook", "standard"],
+        &["propose", "keep", "trace.jsonl", "c1", "--expect", "odd_one", "--note", "x", "--playbook", "standard"],
         &["check"],
     ];
     for project in ["format: project/1\n", ""] {
@@ -218,12 +218,12 @@ fn a_playbook_is_called_the_same_however_its_path_is_written() {
         let records = place.run_below(folder, &["history", "-p", path]).exits(0).out;
         assert!(accepted.contains("team/mine") && records.contains("team/mine"), "{accepted}{records}");
         let trace = place.path("trace.jsonl");
-        let add = ["feedback", "add", trace.to_str().expect("UTF-8"), "--call", "c1", "--note", "odd"];
+        let add = ["propose", "keep", trace.to_str().expect("UTF-8"), "c1", "--expect", "odd_one", "--note", "odd"];
         let out = place.run_below(folder, &[&add[..], &["--playbook", path]].concat()).exits(0).out;
         let id = out.lines().next().and_then(|line| line.strip_prefix("kept as ")).unwrap_or_else(|| panic!("{out}"));
-        assert!(place.read(&format!("proposals/feedback/{id}.yaml")).contains("playbook: 'team/mine'"), "{path}");
-        place.remove(&format!("proposals/feedback/{id}.yaml"));
-        place.remove(&format!("proposals/feedback/{id}.jsonl"));
+        assert!(place.read(&format!("kept/{id}.yaml")).contains("playbook: 'team/mine'"), "{path}");
+        place.remove(&format!("kept/{id}.yaml"));
+        place.remove(&format!("kept/{id}.jsonl"));
     }
 }
 
@@ -238,7 +238,7 @@ fn a_file_that_is_no_playbook_and_one_that_git_could_not_merge_are_told_by_every
         let ran = place.run(&[args, &["half"]].concat()).exits(2);
         assert!((ran.out + &ran.err).contains("git could not merge this file"), "{args:?}");
     }
-    let add = ["feedback", "add", "trace.jsonl", "--call", "c1", "--note", "odd", "--playbook", "-"];
+    let add = ["propose", "keep", "trace.jsonl", "c1", "--expect", "odd_one", "--note", "odd", "--playbook", "-"];
     let before = place.everything();
     let ran = place.run_with(&add, &place.read("playbooks/ours.yaml")).exits(2);
     assert!(ran.err.contains("a playbook from standard input"), "{}", ran.err);
@@ -252,17 +252,17 @@ fn what_git_could_not_merge_is_told_as_that_whatever_file_it_is() {
         "trace.jsonl",
         "{\"run_id\":\"r\",\"tool\":\"pay\",\"status\":\"error\",\"error\":{\"kind\":\"odd\"}}\n",
     );
-    place.run(&["feedback", "add", "trace.jsonl", "--call", "r#1", "--note", "odd"]).exits(0);
+    place.run(&["propose", "keep", "trace.jsonl", "r#1", "--expect", "odd_one", "--note", "odd"]).exits(0);
     place.run(&["tools", "trace.jsonl", "-o", "facts.yaml"]).exits(0);
     place.write("map.yaml", "format: mapping/1\ncall: { tool: tool }\n");
-    let is_slice = |name: &&String| name.starts_with("proposals/feedback/") && name.ends_with(".jsonl");
+    let is_slice = |name: &&String| name.starts_with("kept/") && name.ends_with(".jsonl");
     let slice = place.files().into_keys().find(|name| is_slice(&name)).expect("a slice");
     let fixture = "fixtures/a-denial-goes-to-people.yaml";
     for (file, args) in [
         (fixture, &["check"][..]),
         (fixture, &["replay", fixture]),
         ("playproof.yaml", &["check"]),
-        (&slice, &["feedback", "list"]),
+        (&slice, &["check"]),
         ("facts.yaml", &["replay", "trace.jsonl", "--tools", "facts.yaml"]),
         ("map.yaml", &["replay", "trace.jsonl", "--map", "map.yaml"]),
     ] {

@@ -57,11 +57,9 @@ propose new
 propose new Wrong-Name
 propose check nope
 propose rebase nope
-feedback
-feedback show nope
-feedback add trace.jsonl
-feedback add trace.jsonl --call r9#9 --note x
-feedback close nope --reason x
+propose keep trace.jsonl
+propose keep trace.jsonl r9#9 --expect odd_one --note x
+propose new odd_one --from nope
 graph
 graph show standard
 graph show nope

@@ -52,10 +52,7 @@ const ALONE: [(&str, &str); 9] = [
         "propose list\npropose check\npropose check --format json\n\
          propose check --format markdown\npropose check --corpus trace.jsonl",
     ),
-    (
-        "feedback",
-        "feedback list\nfeedback list --format json\nfeedback show FEEDBACK\nfeedback show FEEDBACK --format json",
-    ),
+    ("kept", "check\ncheck --format json"),
     (
         "lint",
         "lint\nlint --format json\nlint standard\nlint reversing\nlint coffee\nlint steps\nlint dispatcher\n\
@@ -82,8 +79,8 @@ const ALONE: [(&str, &str); 9] = [
     ("demo", "demo\ncompletions no-such"),
 ];
 
-/// The project: a playbook, fixtures, a proposal, kept feedback, and the inputs.
-fn project() -> (Project, String) {
+/// The project: a playbook, fixtures, a proposal, a kept call, and the inputs.
+fn project() -> Project {
     let project = Project::with_proposal();
     project.write("trace.jsonl", cli::TRACE);
     for (input, map) in INPUTS.iter().filter(|(input, _)| *input != "trace.jsonl") {
@@ -93,12 +90,9 @@ fn project() -> (Project, String) {
         }
     }
     project.copy("tests/corpus/playbook/wrong-sharing.yaml", "shown/wrong-sharing.yaml");
-    project.run(&["feedback", "add", "trace.jsonl", "--call", "r1#1", "--note", "it was done twice"]).exits(0);
-    let kept = project
-        .files()
-        .into_keys()
-        .find_map(|name| Some(name.strip_prefix("proposals/feedback/")?.strip_suffix(".yaml")?.to_owned()));
-    (project, kept.expect("feedback is kept"))
+    let keep = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "done_twice", "--note", "it was done twice"];
+    project.run(&keep).exits(0);
+    project
 }
 
 /// An input as it is typed in the project.
@@ -140,7 +134,7 @@ fn first_call(project: &Project, n: usize) -> Vec<String> {
 
 #[test]
 fn the_pages_of_commands_over_inputs_are_as_they_were() {
-    let (project, _) = project();
+    let project = project();
     let folder = project.path("");
     let keep_over = |name: &str, commands: &[Vec<String>]| keep(name, &written(&folder, commands));
     let all = |line: String| Some(line);
@@ -168,12 +162,9 @@ fn the_pages_of_commands_over_inputs_are_as_they_were() {
 
 #[test]
 fn the_pages_of_commands_without_inputs_are_as_they_were() {
-    let (project, feedback) = project();
+    let project = project();
     for (name, lines) in ALONE {
-        let lines = lines
-            .replace("FEEDBACK", &feedback)
-            .replace(" docs/", " shown/docs/")
-            .replace(" fixtures/", " shown/fixtures/");
+        let lines = lines.replace(" docs/", " shown/docs/").replace(" fixtures/", " shown/fixtures/");
         let lines = lines.replace("tests/corpus/playbook/", "shown/");
         keep(name, &written(&project.path(""), &typed(&lines)));
     }
@@ -183,7 +174,7 @@ fn the_pages_of_commands_without_inputs_are_as_they_were() {
 fn the_schemas_are_printed_as_they_were() {
     // Their texts are files of the repository: it is enough that they are printed.
     let project = Project::new();
-    for name in ["feedback", "fixture", "history", "mapping", "playbook", "project", "proposal", "tools", "trace"] {
+    for name in ["fixture", "history", "kept", "mapping", "playbook", "project", "tools", "trace"] {
         let printed: Value = serde_json::from_str(&project.run(&["schema", name]).exits(0).out).expect("JSON");
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{name}.json"));
         let file: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("a schema")).expect("JSON");

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use playproof_analysis::{feedback, proposal};
+use playproof_analysis::kept;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{GoldenFile, Lock};
 use playproof_formats::{fixture, history, playbook};
@@ -19,19 +19,18 @@ const MESSAGES_MAX: usize = 6;
 
 type Read = fn(&str) -> Result<(), Report>;
 
-const READERS: [(&str, Read); 8] = [
+const READERS: [(&str, Read); 7] = [
     ("playbook", |text| playbook::parse(Source::whole("it", text)).map(drop)),
     ("tools", |text| playbook::tools::parse(Source::whole("it", text)).map(drop)),
     ("fixture", |text| fixture::parse(Source::whole("it", text)).map(drop)),
     ("mapping", |text| mapping::parse(Source::whole("it", text)).map(drop)),
-    ("feedback", |text| feedback::parse(Source::whole("it", text)).map(drop)),
-    ("proposal", |text| proposal::parse(Source::whole("it", text)).map(drop)),
+    ("kept", |text| kept::parse(Source::whole("it", text)).map(drop)),
     ("record", |text| history::parse(Source::whole("it", text)).map(drop)),
     ("lock", |text| Lock::parse(Source::whole("it", text)).map(drop)),
 ];
 
 /// Valid files, each with its reader.
-const VALID: [(&str, &str); 12] = [
+const VALID: [(&str, &str); 11] = [
     ("playbook", "tests/corpus/playbook/breakers-and-budgets.yaml"),
     ("playbook", "playbooks/coffee.yaml"),
     ("playbook", "playbooks/steps.yaml"),
@@ -40,8 +39,7 @@ const VALID: [(&str, &str); 12] = [
     ("fixture", "fixtures/a-reversal-takes-the-effect-back.yaml"),
     ("mapping", "docs/examples/my-log.mapping.yaml"),
     ("mapping", "docs/examples/step-log.mapping.yaml"),
-    ("feedback", "tests/corpus/project/feedback.yaml"),
-    ("proposal", "tests/corpus/project/proposal.yaml"),
+    ("kept", "tests/corpus/project/kept.yaml"),
     ("record", "tests/corpus/project/record.yaml"),
     ("lock", "tests/corpus/project/lock.yaml"),
 ];

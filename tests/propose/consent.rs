@@ -45,7 +45,7 @@ fn without_names_goldens_are_accepted_and_rows_wait_for_a_reason() {
     let ran = project.run(&["accept", "--reason", "slower"]).exits(0);
     assert!(ran.out.contains("accepted in goldens/playbook.lock"), "{}", ran.out);
     refuses(&project, &["accept", "--reason", "again"], &["nothing waits for review"]);
-    assert!(project.path("proposals/said-no/proposal.yaml").exists(), "a proposal is accepted by its name alone");
+    assert!(project.path("proposals/said-no/playbook.yaml").exists(), "a proposal is accepted by its name alone");
 }
 
 #[test]
@@ -170,30 +170,4 @@ fn goldens_and_proposals_are_rejected_together_and_the_reason_is_the_proposal_s(
     let ran = project.run(&[&["reject"][..], &named, &["--reason", "too wide"]].concat()).exits(0);
     assert_eq!(ran.out, "rejected ours/another\nrejected said-no: moved to proposals/rejected/said-no\n");
     assert_eq!(project.read("proposals/rejected/said-no/reason.md"), "too wide\n");
-}
-
-#[test]
-fn the_old_spellings_do_what_the_new_ones_do() {
-    for (old, new) in [
-        (&["approve", "ours", "--reason", "r"][..], &["accept", "ours", "--reason", "r"][..]),
-        (&["propose", "reject", "said-no", "--reason", "r"], &["reject", "said-no", "--reason", "r"]),
-    ] {
-        let (by_old, by_new) = (all_three(), all_three());
-        assert_eq!(by_old.run(old).exits(0).out, by_new.run(new).exits(0).out);
-        assert!(by_old.files() == by_new.files(), "{old:?}");
-    }
-    let (by_old, by_new) = (Project::with_proposal(), Project::with_proposal());
-    by_old.run(&["propose", "accept", "said-no", "--reason", "r"]).exits(0);
-    by_new.run(&["accept", "said-no", "--reason", "r"]).exits(0);
-    assert!(by_old.files() == by_new.files());
-    // `approve` takes rows alone, and says so where there are none.
-    let project = all_three();
-    project.run(&["approve", "--reason", "r"]).exits(0);
-    assert!(project.path("goldens/ours/another.snap.new").exists());
-    assert_eq!(project.run(&["approve", "--reason", "r"]).exits(0).out, "every row is accepted already\n");
-    for hidden in ["approve", "propose accept", "propose reject"] {
-        let (command, name) = hidden.rsplit_once(' ').map_or(("--help", hidden), |(above, name)| (above, name));
-        let help = project.run(if command == "--help" { &["--help"] } else { &["propose", "--help"] }).out;
-        assert!(!help.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))), "{hidden}: {help}");
-    }
 }

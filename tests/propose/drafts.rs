@@ -1,6 +1,6 @@
 //! What `propose new` writes.
 
-use crate::propose::project::{Project, record};
+use crate::propose::project::{COPY, Project, record};
 
 fn failed(n: u32, tool: &str, message: &str) -> String {
     format!(
@@ -17,6 +17,13 @@ pub fn trace(project: &Project) {
     project.write("playproof.yaml", "format: project/1\nplaybook: playbooks/ours.yaml\nredaction: { keys: [token] }\n");
 }
 
+/// Keeps a call, and gives its id.
+fn kept(project: &Project, args: &[&str]) -> String {
+    let ran = project.run(&[&["propose", "keep"], args].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    ran.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned()
+}
+
 #[test]
 fn a_draft_from_a_form_has_its_rule_both_fixtures_and_the_evidence() {
     let project = Project::new();
@@ -25,7 +32,7 @@ fn a_draft_from_a_form_has_its_rule_both_fixtures_and_the_evidence() {
     let ran = project.run(&new);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.contains("neither --then nor --like was given: the verdict escalates to `people`"), "{}", ran.out);
-    let proposal = project.read("proposals/said-no/proposal.yaml");
+    let proposal = project.read(COPY);
     assert!(proposal.contains("was declined") && proposal.contains("verdict: said_no"), "{proposal}");
     let caught = project.read("proposals/said-no/fixtures/said-no.yaml");
     assert!(caught.contains("card 1 was declined") && caught.contains("verdicts: [said_no]"), "{caught}");
@@ -70,11 +77,8 @@ fn a_fixture_has_no_value_that_the_recorded_call_sent_unless_the_rule_asks_for_i
     for value in values {
         assert!(!written.contains(value), "{value}: {written}");
     }
-    project.run(&["feedback", "add", "trace.jsonl", "--call", "trace.jsonl:1", "--note", "No tulips."]);
-    let kept = project.run(&["feedback", "list", "--format", "json"]).out;
-    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
-    let id = kept["feedback"][0]["id"].as_str().expect("an id");
-    let asks = ["propose", "new", "tulips", "--from-feedback", id, "--when", "message: { contains: tulip-17 }"];
+    let id = kept(&project, &["trace.jsonl", "trace.jsonl:1", "--note", "No tulips.", "--expect", "tulips"]);
+    let asks = ["propose", "new", "tulips", "--from", &id, "--when", "message: { contains: tulip-17 }"];
     let ran = project.run(&asks);
     assert_eq!(ran.code, 0, "{ran:?}");
     let written = fixtures("tulips");
@@ -94,8 +98,8 @@ fn a_draft_adds_the_queue_that_its_compensation_names_unless_it_is_probably_miss
     let waits = "{ retry_with_backoff: { backoff_ms: [9], on_unsafe: { escalate_to_human: { queue: night_shift } } } }";
     let ran = project.run(&new(waits));
     assert!(ran.code == 0 && ran.out.contains("it adds the queue `night_shift`, which --then names"), "{ran:?}");
-    let proposal = project.read("proposals/late/proposal.yaml");
-    assert!(proposal.contains("operations:\n  - add_queue: night_shift\n  - add_verdict:\n"), "{proposal}");
+    let proposal = project.read("proposals/late/playbook.yaml");
+    assert!(proposal.contains("queues: [people, night_shift]\n"), "{proposal}");
     let known = project.run(&[
         "propose",
         "new",
@@ -105,7 +109,10 @@ fn a_draft_adds_the_queue_that_its_compensation_names_unless_it_is_probably_miss
         "--then",
         "{ escalate_to_human: { queue: people } }",
     ]);
-    assert!(known.code == 0 && !project.read("proposals/later/proposal.yaml").contains("add_queue"), "{known:?}");
+    assert!(
+        known.code == 0 && project.read("proposals/later/playbook.yaml").contains("queues: [people]\n"),
+        "{known:?}"
+    );
 }
 
 #[test]
@@ -113,7 +120,7 @@ fn a_draft_takes_over_the_compensation_of_another_verdict() {
     let project = Project::new();
     let ran = project.run(&["propose", "new", "slower", "--when", "kind: [late, later]", "--like", "slow"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let proposal = project.read("proposals/slower/proposal.yaml");
+    let proposal = project.read("proposals/slower/playbook.yaml");
     assert!(proposal.contains("then: { retry_with_backoff: { backoff_ms: [200] } }"), "{proposal}");
     assert!(proposal.contains("effect: unknown") && proposal.contains("when: { kind: [late, later] }"), "{proposal}");
 }
@@ -136,7 +143,7 @@ fn a_draft_without_a_rule_is_refused_by_check_until_it_is_written() {
     assert_eq!(project.run(&["propose", "new", "odd"]).code, 0);
     let (code, said) = project.refused(&["propose", "check", "odd"]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("unwritten: line 8 of `proposals/odd/proposal.yaml` says `write this`"), "{said}");
+    assert!(said.contains("unwritten: line 13 of `proposals/odd/playbook.yaml` says `write this`"), "{said}");
 }
 
 #[test]
@@ -175,17 +182,12 @@ fn a_draft_of_what_is_there_already_or_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_draft_from_feedback_has_its_rule_and_its_call() {
+fn a_draft_from_a_kept_call_has_its_rule_and_its_call() {
     let project = Project::new();
     trace(&project);
-    let add =
-        ["feedback", "add", "trace.jsonl", "--call", "r1#2", "--note", "Nobody can help a card that was declined."];
-    let added = project.run(&add);
-    assert_eq!(added.code, 0, "{added:?}");
-    let list = project.run(&["feedback", "list", "--format", "json"]);
-    let list: serde_json::Value = serde_json::from_str(&list.out).expect("JSON");
-    let id = list["feedback"][0]["id"].as_str().unwrap_or_else(|| panic!("{list}")).to_owned();
-    let new = project.run(&["propose", "new", "said_no", "--from-feedback", &id, "--effect", "not_applied"]);
+    let note = "Nobody can help a card that was declined.";
+    let id = kept(&project, &["trace.jsonl", "r1#2", "--note", note, "--expect", "said_no"]);
+    let new = project.run(&["propose", "new", "said_no", "--from", &id, "--effect", "not_applied"]);
     assert_eq!(new.code, 0, "{new:?}");
     let caught = project.read("proposals/said-no/fixtures/said-no.yaml");
     assert!(caught.contains("card 2 was declined") && caught.contains("verdicts: [said_no]"), "{caught}");
@@ -193,7 +195,7 @@ fn a_draft_from_feedback_has_its_rule_and_its_call() {
     assert!(adr.contains("Nobody can help a card that was declined") && adr.contains("r1#2"), "{adr}");
     let (code, said) = project.refused(&["propose", "check"]);
     assert_eq!(code, 1, "{said}");
-    let (code, said) = project.refused(&["propose", "new", "x", "--from-feedback", "none"]);
+    let (code, said) = project.refused(&["propose", "new", "x", "--from", "none"]);
     assert_eq!(code, 2, "{said}");
 }
 
@@ -204,13 +206,11 @@ fn a_draft_from_the_second_of_two_failures_that_say_the_same_has_its_rule_and_it
     let again = failed(2, "payments.charge", "card 2 was declined");
     project.write("trace.jsonl", &(project.read("trace.jsonl") + &again));
     project.write("facts.yaml", "format: tools/1\ntools:\n  payments.charge: { access: read }\n");
-    let add = ["feedback", "add", "trace.jsonl", "--call", "r1#6", "--note", "No.", "--tools", "facts.yaml"];
-    let added = project.run(&add);
-    assert_eq!(added.code, 0, "{added:?}");
-    let id = added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned();
-    let new = project.run(&["propose", "new", "said_no", "--from-feedback", &id, "--effect", "not_applied"]);
+    let keep = ["trace.jsonl", "r1#6", "--note", "No.", "--expect", "said_no", "--tools", "facts.yaml"];
+    let id = kept(&project, &keep);
+    let new = project.run(&["propose", "new", "said_no", "--from", &id, "--effect", "not_applied"]);
     assert_eq!(new.code, 0, "{new:?}");
-    assert!(project.read("proposals/said-no/proposal.yaml").contains("was declined"));
+    assert!(project.read(COPY).contains("was declined"));
     let caught = project.read("proposals/said-no/fixtures/said-no.yaml");
     assert!(caught.contains("access: read"), "{caught}");
 }
@@ -277,20 +277,19 @@ fn a_verdict_that_is_there_gets_another_rule_with_both_fixtures() {
     let ran = project.run(&["propose", "new", "slow", "--from-cluster", "1", "--trace", "trace.jsonl"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.out.contains("ours has the verdict `slow` already: this adds the rule"), "{}", ran.out);
-    let proposal = project.read("proposals/slow-2/proposal.yaml");
-    assert!(!proposal.contains("add_verdict") && !proposal.contains("change_verdict"), "{proposal}");
     assert!(expects(&project, "slow-2/fixtures/slow-2").1.contains("verdicts: [slow"));
     assert!(expects(&project, "slow-2/fixtures/not-slow-2").0.contains("card 9 was not answered"));
-    project.edit("proposals/slow-2/proposal.yaml", "expect: {}", "expect:\n  ours/declined: effect_changed");
+    project.names_golden("slow-2", "ours/declined", "effect_changed");
     let (_, said) = project.refused(&["propose", "check"]);
     assert!(said.contains("1 row") && !said.contains("catches nothing:") && !said.contains("look alike"), "{said}");
     project.write("proposals/slow-2/adr.md", &record("Slow ones are sent again."));
+    project.names_golden("slow-2", "ours/declined", "effect_changed");
     let accept = project.run(&["accept", "slow-2", "--reason", "they are slow too"]);
     assert_eq!((accept.code, project.run(&["check"]).code), (0, 0), "{accept:?}");
     assert_eq!(project.run(&["history", "verify"]).code, 0);
     // The next one has a number of its own.
     let ran = project.run(&["propose", "new", "slow", "--when", "{ kind: later }"]);
-    assert!(ran.out.contains("wrote proposals/slow-3/proposal.yaml"), "{ran:?}");
+    assert!(ran.out.contains("wrote proposals/slow-3/playbook.yaml"), "{ran:?}");
 }
 
 #[test]
@@ -309,7 +308,7 @@ fn a_rule_for_a_verdict_wants_a_fixture_that_it_catches_and_one_that_it_spares()
     let said = project.refused(&["propose", "check"]).1;
     assert!(said.contains("every fixture of the proposal with the verdict `slow` already gets it today"), "{said}");
     assert!(without("slow-2").contains("it catches nothing"));
-    project.edit("proposals/slow-2/proposal.yaml", "kind: later", "kind: unheard");
+    project.edit("proposals/slow-2/playbook.yaml", "kind: later", "kind: unheard");
     project.write(
         "proposals/slow-2/fixtures/odd.yaml",
         &caught.replace("verdicts: [slow]", "verdicts: [unclassified]").replace("kind: later", "kind: unheard"),
@@ -322,10 +321,9 @@ fn a_verdict_that_is_there_gets_another_compensation() {
     let project = Project::new();
     let ran = project.run(&["propose", "new", "slow", "--like", "unclassified", "--effect", "not_applied"]);
     assert!(ran.code == 0 && ran.out.contains("this changes its `effect`, `then`"), "{ran:?}");
-    let proposal = project.read("proposals/slow-2/proposal.yaml");
-    let step =
-        "  - change_verdict: slow\n    effect: not_applied\n    then: { escalate_to_human: { queue: people } }\n";
-    assert!(proposal.contains(step) && !proposal.contains("add_rule"), "{proposal}");
+    let proposal = project.read("proposals/slow-2/playbook.yaml");
+    let changed = "    effect: not_applied\n    then: { escalate_to_human: { queue: people } }\n";
+    assert!(proposal.contains(changed) && !proposal.contains("- rule:"), "{proposal}");
     assert!(project.read("proposals/slow-2/adr.md").starts_with("# A change of the verdict `slow`\n"));
     assert!(!project.path("proposals/slow-2/fixtures/not-slow-2.yaml").exists(), "nothing could catch too much");
     let list = project.run(&["propose", "list"]);
@@ -341,21 +339,14 @@ fn a_rule_for_failures_that_another_rule_catches_stands_before_it() {
     let lines: Vec<String> =
         ["the index is rebuilt", "no answer"].iter().map(|said| late.replace("MESSAGE", said) + "\n").collect();
     project.write("trace.jsonl", &lines.concat());
-    let keep = |call: &str, note: &str, expected: &[&str]| {
-        let add = [&["feedback", "add", "trace.jsonl", "--call", call, "--note", note], expected].concat();
-        let added = project.run(&add);
-        assert_eq!(added.code, 0, "{added:?}");
-        added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned()
-    };
-    let id = keep("r1#1", "Waiting does not help.", &["--expected", "unclassified"]);
-    keep("r1#2", "This one is right.", &[]);
-    let show = project.run(&["feedback", "show", &id]);
-    let next = format!("propose new unclassified --from-feedback {id}");
-    assert!(show.out.contains(&format!("next: playproof {next}")), "{}", show.out);
+    let keep = |call, note, expect| kept(&project, &["trace.jsonl", call, "--note", note, "--expect", expect]);
+    let id = keep("r1#1", "Waiting does not help.", "unclassified");
+    keep("r1#2", "This one is another matter.", "no_answer");
+    let next = format!("propose new unclassified --from {id}");
     let ran = project.run(&next.split(' ').collect::<Vec<_>>());
     assert_eq!(ran.code, 0, "{ran:?}");
-    let proposal = project.read("proposals/unclassified-2/proposal.yaml");
-    assert!(proposal.contains("verdict: unclassified\n    before: timeout\n"), "{proposal}");
+    let proposal = project.read("proposals/unclassified-2/playbook.yaml");
+    assert!(proposal.contains("verdict: unclassified\n  - { rule: timeout,"), "{proposal}");
     let (title, expected) = expects(&project, "unclassified-2/fixtures/not-unclassified-2");
     assert!(
         title.contains("search says: no answer") && expected.contains("not_verdicts: [unclassified]"),
@@ -364,42 +355,36 @@ fn a_rule_for_failures_that_another_rule_catches_stands_before_it() {
     project.write("proposals/unclassified-2/adr.md", &record("People see it."));
     let accept = project.run(&["accept", "unclassified-2", "--reason", "people can help"]);
     assert_eq!(accept.code, 0, "{accept:?}");
-    let list = project.run(&["feedback", "list"]);
-    assert!(list.out.contains(&format!("answered  {id}")), "{}", list.out);
-    assert!(list.out.contains("by the rule the-index-is-rebuilt, as expected"), "{}", list.out);
+    let check = project.run(&["check"]);
+    let right = format!("handled right  kept/{id}: unclassified, by the rule the-index-is-rebuilt");
+    assert!(check.out.contains(&right), "{}", check.out);
 }
 
 #[test]
-fn a_draft_says_what_is_expected_of_a_feedback_of_which_nobody_had_said_it() {
+fn a_draft_for_another_verdict_than_a_kept_call_expects_says_so() {
     let project = Project::new();
     trace(&project);
-    let add = ["feedback", "add", "trace.jsonl", "--call", "r1#2", "--note", "Nobody can help."];
-    let added = project.run(&add);
-    let id = added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned();
-    let ran = project.run(&["propose", "new", "said_no", "--from-feedback", &id, "--trace", "trace.jsonl"]);
-    assert!(ran.code == 0 && ran.out.contains(&format!("{id} now expects `said_no`")), "{ran:?}");
-    assert!(project.read(&format!("proposals/feedback/{id}.yaml")).contains("expected: 'said_no'"));
+    let id = kept(&project, &["trace.jsonl", "r1#2", "--note", "Nobody can help.", "--expect", "said_no"]);
+    let ran = project.run(&["propose", "new", "said_no", "--from", &id, "--trace", "trace.jsonl"]);
+    assert!(ran.code == 0 && !ran.out.contains("expects"), "{ran:?}");
     let (title, _) = expects(&project, "said-no/fixtures/not-said-no");
     assert!(title.contains("card 9 was not answered"), "the trace has it, the slice has not: {title}");
-    let ran = project.run(&["propose", "new", "other", "--from-feedback", &id]);
-    assert!(ran.out.contains("accepting this does not answer it") && ran.out.contains("feedback edit"), "{ran:?}");
-    assert_eq!(project.run(&["feedback", "close", &id, "--reason", "it is over"]).code, 0);
-    let (code, said) = project.refused(&["propose", "new", "third", "--from-feedback", &id]);
-    assert!(code == 2 && said.contains("is closed: it is over") && said.contains("feedback reopen"), "{said}");
+    let ran = project.run(&["propose", "new", "other", "--from", &id]);
+    let said = format!("{id} expects `said_no`, not `other`: accepting this does not answer it");
+    assert!(ran.out.contains(&said), "{ran:?}");
 }
 
 #[test]
-fn a_feedback_on_a_log_that_needs_a_mapping_finds_its_look_alike_there() {
+fn a_kept_call_of_a_log_that_needs_a_mapping_finds_its_look_alike_there() {
     let project = Project::new();
     for name in ["my-log.jsonl", "my-log.mapping.yaml"] {
         let from = format!("{}/docs/examples/{name}", env!("CARGO_MANIFEST_DIR"));
         project.write(name, &std::fs::read_to_string(from).expect("an example"));
     }
     let map = ["--map", "my-log.mapping.yaml"];
-    let add = ["feedback", "add", "my-log.jsonl", "--call", "agent-41#2", "--note", "It was done already."];
-    let added = project.run(&[&add[..], &map].concat());
-    let id = added.out.lines().find_map(|line| line.strip_prefix("kept as ")).expect("an id").to_owned();
-    let new = ["propose", "new", "done", "--from-feedback", &id, "--effect", "applied"];
+    let keep = ["my-log.jsonl", "agent-41#2", "--note", "It was done already.", "--expect", "done"];
+    let id = kept(&project, &[&keep[..], &map].concat());
+    let new = ["propose", "new", "done", "--from", &id, "--effect", "applied"];
     let alone = project.run(&new);
     assert!(alone.out.contains("`--trace FILE` may find a recorded one"), "{alone:?}");
     assert_eq!(project.run(&["reject", "done", "--reason", "a try"]).code, 0);
@@ -441,7 +426,7 @@ fn a_form_that_a_verdict_did_not_help_gets_a_rule_before_that_verdict_s() {
     assert!(page.out.contains("if it goes before gateway"), "{}", page.out);
     let ran = project.run(&["propose", "new", "gone", "--from-cluster", "1", "--trace", "trace.jsonl"]);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(project.read("proposals/gone/proposal.yaml").contains("    before: gateway\n"));
+    assert!(project.read("proposals/gone/playbook.yaml").contains("    verdict: gone\n  - { rule: gateway,"));
     let (_, said) = project.refused(&["propose", "check"]);
     assert!(!said.contains("catches nothing:") && !said.contains("new lint:"), "{said}");
     let ran = project.run(&["propose", "new", "slow", "--from-cluster", "1", "--trace", "trace.jsonl"]);
@@ -454,12 +439,15 @@ fn a_rule_that_earlier_ones_leave_nothing_to_stands_before_them() {
     let project = Project::new();
     let ran = project.run(&["propose", "new", "lost", "--when", "{ kind: timeout, tool: 'mail.*' }"]);
     assert!(ran.code == 0 && ran.out.contains("the rule goes before `timeout`"), "{ran:?}");
-    assert!(project.read("proposals/lost/proposal.yaml").contains("    before: timeout\n"));
+    assert!(project.read("proposals/lost/playbook.yaml").contains("    verdict: lost\n  - { rule: timeout,"));
     assert!(expects(&project, "lost/fixtures/lost").1.contains("verdicts: [lost"));
     let (_, said) = project.refused(&["propose", "check"]);
     assert!(!said.contains("catches nothing:") && !said.contains("new lint:"), "{said}");
     let ran = project.run(&["propose", "new", "other", "--when", "{ kind: reset }"]);
-    assert!(!ran.out.contains("stands before") && !project.read("proposals/other/proposal.yaml").contains("before:"));
+    assert!(
+        !ran.out.contains("stands before")
+            && project.read("proposals/other/playbook.yaml").contains("    verdict: other\n\notherwise:")
+    );
 }
 
 #[test]

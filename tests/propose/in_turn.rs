@@ -16,15 +16,16 @@ fn the_failures_that_look_alike_are_proposed_one_after_the_other() {
     };
     propose("said_no", "1");
     let spared = "fixtures/not-said-no.yaml";
-    project.edit("proposals/said-no/proposal.yaml", "expect: {}", "expect:\n  ours/declined: effect_changed");
+    project.names_golden("said-no", "ours/declined", "effect_changed");
     assert_eq!(project.run(&["accept", "said-no", "--reason", "read"]).code, 0);
     let accepted = project.read(spared);
     // The look-alike of the first is what the second is for.
     let said = propose("not_answered", "1");
     assert!(
-        said.contains("ours/not-said-no, an earlier look-alike, now gets the verdict: the proposal lists"),
+        said.contains("ours/not-said-no, an earlier look-alike, now gets the verdict: the decision record names"),
         "{said}"
     );
+    project.names_golden("not-answered", "ours/not-said-no", "effect_changed");
     let check = project.run(&["propose", "check", "not-answered"]);
     assert_eq!(check.code, 0, "{check:?}");
     assert!(check.out.contains("ours/not-said-no  effect changed"), "the change is shown: {}", check.out);

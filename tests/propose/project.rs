@@ -6,7 +6,13 @@ use crate::place::Place;
 
 pub const PLAYBOOK: &str = "playbooks/ours.yaml";
 
-const TEXT: &str = "\
+/// The edited copy of the proposal.
+pub const COPY: &str = "proposals/said-no/playbook.yaml";
+
+/// Its decision record.
+pub const RECORD: &str = "proposals/said-no/adr.md";
+
+pub const TEXT: &str = "\
 # Ours: comments and layout are kept.
 format: playbook/1
 name: ours
@@ -68,9 +74,14 @@ impl Deref for Project {
 impl Project {
     /// A project in which everything is as accepted and approved.
     pub fn new() -> Project {
+        Project::on(TEXT)
+    }
+
+    /// The same with this playbook.
+    pub fn on(playbook: &str) -> Project {
         let project = Project(Place::new());
         project.write("playproof.yaml", "format: project/1\nplaybook: playbooks/ours.yaml\n");
-        project.write(PLAYBOOK, TEXT);
+        project.write(PLAYBOOK, playbook);
         project.write("fixtures/slow.yaml", SLOW);
         project.write("fixtures/declined.yaml", REFUSED);
         assert_eq!(project.run(&["check", "--accept"]).code, 1, "rows are approved apart");
@@ -81,7 +92,12 @@ impl Project {
 
     /// The same with a proposal for failures that say `declined`, ready to be accepted.
     pub fn with_proposal() -> Project {
-        let project = Project::new();
+        Project::with_proposal_on(TEXT)
+    }
+
+    /// The same with this playbook.
+    pub fn with_proposal_on(playbook: &str) -> Project {
+        let project = Project::on(playbook);
         // What the fixture is meant to show is people's to say, and changes with the meaning.
         project.edit("fixtures/declined.yaml", "effect: unknown", "effect: not_applied");
         let new = project.run(&[
@@ -98,10 +114,18 @@ impl Project {
             "{ deprecate_tool_call: { reason: said no } }",
         ]);
         assert_eq!(new.code, 0, "{new:?}");
-        project.edit("proposals/said-no/proposal.yaml", "expect: {}", "expect:\n  ours/declined: effect_changed");
         project.edit("proposals/said-no/fixtures/not-said-no.yaml", "write this - ", "");
-        project.write("proposals/said-no/adr.md", &record("Nobody can do anything about it."));
+        project.write(RECORD, &record("Nobody can do anything about it."));
+        project.names_golden("said-no", "ours/declined", "effect_changed");
         project
+    }
+
+    /// Names a golden that changes in the record of a proposal.
+    pub fn names_golden(&self, id: &str, golden: &str, class: &str) {
+        let name = format!("proposals/{id}/adr.md");
+        let (text, part) = (self.read(&name), "## Changed goldens\n");
+        let part = if text.contains(part) { "" } else { part };
+        self.write(&name, &format!("{text}{part}- `{golden}`: {class}\n"));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules and verdicts that a proposal takes away, and those that it leaves no say.
 
-use crate::propose::project::{PLAYBOOK, Project, record};
+use crate::propose::project::{PLAYBOOK, Project, TEXT, record};
 
 /// The proposal in `proposals/ID`, with its record and titles written.
 fn written(project: &Project, id: &str) -> String {
@@ -9,16 +9,23 @@ fn written(project: &Project, id: &str) -> String {
     if project.path(&name).exists() {
         project.edit(&name, "write this - ", "");
     }
-    format!("proposals/{id}/proposal.yaml")
+    format!("proposals/{id}/playbook.yaml")
 }
 
-/// A proposal that does `steps`, made for the playbook as it is.
-fn proposed(project: &Project, steps: &str) {
-    let text = format!("format: proposal/1\nplaybook: ours\nbase: '{}'\noperations:\n{steps}", "0".repeat(64));
-    project.write("proposals/less/proposal.yaml", &text);
+/// A proposal that says `to` instead of `from`, for the playbook as it is.
+fn proposed(project: &Project, changes: &[(&str, &str)]) {
+    let mut text = project.read(PLAYBOOK);
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from} in {text}");
+        text = text.replace(from, to);
+    }
+    project.write("proposals/less/playbook.yaml", &text);
     written(project, "less");
     assert_eq!(project.run(&["propose", "rebase", "less"]).code, 0);
 }
+
+const GATEWAY: &str = "  - { rule: gateway,   when: { status: 504 }, verdict: slow }\n";
+const TIMEOUT: &str = "  - { rule: timeout, when: { kind: timeout }, verdict: slow }\n";
 
 #[test]
 fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_away() {
@@ -28,15 +35,14 @@ fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_aw
     let ran = project.run(&new);
     assert!(ran.code == 0 && ran.out.contains("the rule goes before `timeout`"), "{ran:?}");
     let file = written(&project, "stalled");
-    project.edit(&file, "expect: {}", "expect:\n  ours/slow: outcome_changed");
+    project.names_golden("stalled", "ours/slow", "outcome_changed");
     let (code, said) = project.refused(&["propose", "check", "stalled"]);
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("new lint: `timeout` never decides"), "{said}");
-    let way_out =
-        format!("help: write `- remove_rule: timeout` at the end of `operations` in {file}, if it can be removed");
+    let way_out = format!("help: take the rule `timeout` out of {file}, if it is not needed any more");
     assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(&way_out), "{said}");
 
-    project.edit(&file, "# Goldens", "  - remove_rule: timeout\n# Goldens");
+    project.edit(&file, TIMEOUT, "");
     let ran = project.run(&["propose", "check", "stalled"]);
     assert!(ran.out.contains("- rule timeout"), "{ran:?}");
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -52,7 +58,7 @@ fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_aw
 #[test]
 fn a_rule_that_can_speak_goes_only_where_a_fixture_shows_what_becomes_of_its_failures() {
     let project = Project::new();
-    proposed(&project, "  - remove_rule: gateway\n");
+    proposed(&project, &[(GATEWAY, "")]);
     let (code, said) = project.refused(&["propose", "check", "less"]);
     assert_eq!(code, 1, "{said}");
     let wanted = "no fixture shows how the failures of the rule `gateway` end without it";
@@ -69,8 +75,7 @@ fn a_rule_that_can_speak_goes_only_where_a_fixture_shows_what_becomes_of_its_fai
 #[test]
 fn a_rule_becomes_narrower_if_fixtures_show_what_it_leaves_and_what_it_keeps() {
     let project = Project::new();
-    let keyed = "{ rule: gateway, when: { status: 504, keyed: true }, verdict: slow }";
-    proposed(&project, &format!("  - remove_rule: gateway\n  - add_rule: {keyed}\n"));
+    proposed(&project, &[("when: { status: 504 }", "when: { status: 504, keyed: true }")]);
     let [left, kept] = ["left", "kept"].map(|name| format!("proposals/less/fixtures/{name}.yaml"));
     let fixture = project.read("fixtures/slow.yaml").replace("timeout: {}, applied: true", "error: { status: 504 }");
     let fixture = fixture.replace("outcome: escalated, queue: people }, effects: 1", "attempts: 1 }, effects: 0");
@@ -91,21 +96,18 @@ fn a_rule_becomes_narrower_if_fixtures_show_what_it_leaves_and_what_it_keeps() {
 #[test]
 fn what_has_no_say_goes_without_a_fixture() {
     let project = Project::new();
-    let late = "  - { rule: late, when: { kind: timeout, status: 504 }, verdict: slower }\n\notherwise";
-    project.edit(PLAYBOOK, "\notherwise", late);
+    let late = "  - { rule: late, when: { kind: timeout, status: 504 }, verdict: slower }\n";
+    project.edit(PLAYBOOK, "\notherwise", &format!("{late}\notherwise"));
     let slower =
         "  slower:\n    means: Later.\n    effect: unknown\n    then: { escalate_to_human: { queue: people } }\n\n";
     project.edit(PLAYBOOK, "  # Nobody knows.", &format!("{slower}  # Nobody knows."));
     assert_eq!(project.run(&["accept", "--reason", "as it grew"]).code, 0);
-    proposed(&project, "  - remove_rule: late\n");
+    proposed(&project, &[(late, "")]);
     let (code, said) = project.refused(&["propose", "check", "less"]);
     assert_eq!(code, 0, "the verdict was never given: {said}");
-    proposed(&project, "  - remove_rule: late\n  - remove_verdict: slower\n");
+    proposed(&project, &[(late, ""), (slower, "")]);
     let ran = project.run(&["propose", "check", "less"]);
     assert!(ran.code == 0 && ran.out.contains("- verdict slower"), "{ran:?}");
-    project.edit("proposals/less/proposal.yaml", "remove_verdict: slower", "remove_verdict: slow");
-    let (code, said) = project.refused(&["propose", "check", "less"]);
-    assert!(code == 2 && said.contains("no verdict is called `slow`"), "{said}");
 }
 
 #[test]
@@ -118,7 +120,9 @@ fn a_rule_of_which_lint_cannot_tell_is_shown_to_speak_by_a_fixture() {
     let when = "{ kind: lost, message: { matches: '^gone [0-9]$' } }";
     assert_eq!(project.run(&["propose", "new", "vanished", "--when", when, "--means", "Gone."]).code, 0);
     let file = written(&project, "vanished");
-    project.edit(&file, "      verdict: vanished\n", "      verdict: vanished\n    before: gone\n");
+    let rule = format!("  - rule: vanished\n    when: {when}\n    verdict: vanished\n");
+    project.edit(&file, &rule, "");
+    project.edit(&file, "  - { rule: gone", &format!("{rule}  - {{ rule: gone"));
     let (code, said) = project.refused(&["propose", "check", "vanished"]);
     assert_eq!(code, 1, "{said}");
     let way_out = "help: write a fixture in which the rule `gone` matches into proposals/vanished/fixtures/";
@@ -139,7 +143,7 @@ fn a_fixture_that_pins_the_old_verdict_is_named_with_what_to_change_in_it() {
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("charge.verdicts: expected unclassified, got said_no"), "{said}");
     let next = "help: change `expect` in fixtures/declined.yaml if this is intended, otherwise \
-                proposals/said-no/proposal.yaml next: playproof propose check said-no";
+                proposals/said-no/playbook.yaml next: playproof propose check said-no";
     assert!(said.contains(next), "{said}");
 }
 
@@ -149,7 +153,8 @@ fn a_fixture_that_excludes_a_verdict_is_held_against_the_playbook_as_proposed() 
     let excluded = |name: &str| format!("{{ not_verdicts: [{name}], effect: unknown }}");
     project.edit("fixtures/declined.yaml", "{ effect: unknown }", &excluded("slow"));
     assert_eq!(project.run(&["check"]).code, 0);
-    proposed(&project, "  - remove_rule: timeout\n  - remove_rule: gateway\n  - remove_verdict: slow\n");
+    let (start, end) = (TEXT.find("  slow:").expect("slow"), TEXT.find("  # Nobody").expect("the next"));
+    proposed(&project, &[(TIMEOUT, ""), (GATEWAY, ""), ("classify:\n", "classify: []\n"), (&TEXT[start..end], "")]);
     let (code, said) = project.refused(&["propose", "check", "less"]);
     assert!(code == 2 && said.contains("[fixtures/declined.yaml:"), "{said}");
     assert!(said.contains("no verdict of `ours` is called `slow`"), "{said}");

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::propose::project::{PLAYBOOK, Project, record};
+use crate::propose::project::{PLAYBOOK, Project, TEXT, record};
 
 const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
@@ -23,27 +23,23 @@ fn keeps_every_line(project: &Project) -> String {
 
 #[test]
 fn comments_blank_lines_and_tabs_between_the_rows_stay() {
-    let project = Project::with_proposal();
-    project.edit(PLAYBOOK, "[200] } }\n", "[200] } }\t# short\n\n\n  # -- people --\t\n  # two lines\n");
-    project.edit(PLAYBOOK, "classify:\n", "classify:\t# the first match wins\n\n  # answers that never came\n");
-    project.edit(PLAYBOOK, "  - { rule: gateway", "\t\n  # and those that came too late\n  - { rule: gateway");
-    project.edit(PLAYBOOK, "\notherwise:", "  # the end of the rules\n\t# (a tab)\n\notherwise:");
-    project.edit(PLAYBOOK, "queues: [people]\n", "queues: [people]\t\t# all of them\n# the end\n\n\n");
-    let after = keeps_every_line(&project);
+    let text = TEXT
+        .replace("[200] } }\n", "[200] } }\t# short\n\n\n  # -- people --\t\n  # two lines\n")
+        .replace("classify:\n", "classify:\t# the first match wins\n\n  # answers that never came\n")
+        .replace("  - { rule: gateway", "\t\n  # and those that came too late\n  - { rule: gateway")
+        .replace("\notherwise:", "  # the end of the rules\n\t# (a tab)\n\notherwise:")
+        .replace("queues: [people]\n", "queues: [people]\t\t# all of them\n# the end\n\n\n");
+    let after = keeps_every_line(&Project::with_proposal_on(&text));
     assert!(after.contains("said_no:") && after.contains("rule: said-no"), "{after}");
 }
 
 #[test]
 fn line_ends_of_windows_stay_with_comments_and_without_a_last_newline() {
-    let project = Project::with_proposal();
-    project.edit(PLAYBOOK, "classify:\n", "classify:\n  # answers that never came\n\n");
-    let text = project.read(PLAYBOOK).replace('\n', "\r\n");
+    let text = TEXT.replace("classify:\n", "classify:\n  # answers that never came\n\n").replace('\n', "\r\n");
     for text in [text.as_str(), text.trim_end()] {
-        let project = Project::with_proposal();
-        project.write(PLAYBOOK, text);
-        let after = project.run(&["propose", "check", "said-no", "--playbook"]).out;
+        let project = Project::with_proposal_on(text);
         assert_eq!(project.run(&ACCEPT).code, 0);
-        assert_eq!(project.read(PLAYBOOK), after);
+        let after = project.read(PLAYBOOK);
         assert_eq!(after.matches('\n').count(), after.matches("\r\n").count(), "{after:?}");
         assert_eq!(after.ends_with("\r\n"), text.ends_with("\r\n"));
         assert_eq!(project.run(&["history", "verify"]).code, 0);
@@ -52,18 +48,24 @@ fn line_ends_of_windows_stay_with_comments_and_without_a_last_newline() {
 
 #[test]
 fn a_playbook_without_a_last_newline_gets_none() {
-    let project = Project::with_proposal();
     // The rules come last: the new one is written behind the end.
-    let text = project.read(PLAYBOOK);
-    let (rules, rest) = text.split_at(text.find("classify:").expect("rules"));
+    let (rules, rest) = TEXT.split_at(TEXT.find("classify:").expect("rules"));
     let (list, end) = rest.split_at(rest.find("otherwise:").expect("otherwise"));
-    project.write(PLAYBOOK, &format!("{rules}{}\n{}", end, list.trim_end()));
-    let before = project.read(PLAYBOOK);
+    let before = format!("{rules}{}\n{}", end, list.trim_end());
+    let project = Project::with_proposal_on(&before);
     assert_eq!(project.run(&ACCEPT).code, 0);
     let after = project.read(PLAYBOOK);
     let last = before.lines().last().expect("a line");
     assert!(after.contains(last) && !after.ends_with('\n'), "{after}");
     assert_eq!(project.run(&["check"]).code, 0);
+}
+
+#[test]
+fn what_others_changed_elsewhere_in_the_text_stays() {
+    let project = Project::with_proposal();
+    project.edit(PLAYBOOK, "# Ours: comments", "# Ours: all comments");
+    let after = keeps_every_line(&project);
+    assert!(after.contains("said_no:") && after.contains("all comments"), "{after}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! From a draft to its place among the accepted changes.
 
-use crate::propose::project::{PLAYBOOK, Project};
+use crate::propose::project::{COPY, PLAYBOOK, Project, RECORD, TEXT};
 
 #[test]
 fn a_proposal_that_is_ready_is_shown_and_nothing_speaks_against_it() {
@@ -24,11 +24,13 @@ fn accepting_edits_the_playbook_in_place_and_takes_in_all_that_belongs_to_it() {
     let project = Project::with_proposal();
     project.write("docs/adr/0007-earlier.md", "# 0007: earlier\n");
     let before = project.read(PLAYBOOK);
-    let as_tried = project.run(&["propose", "check", "said-no", "--playbook"]).out;
+    let copy = project.read(COPY);
+    let (first, as_proposed) = copy.split_once('\n').expect("a first line");
+    assert!(first.starts_with("# proposal for playbooks/ours.yaml at sha256:"), "{first}");
     let ran = project.run(&["accept", "said-no", "--reason", "people could do nothing"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let after = project.read(PLAYBOOK);
-    assert_eq!(after, as_tried);
+    assert_eq!(after, as_proposed);
     let kept: Vec<&str> = before.split_inclusive('\n').collect();
     let mut rest = after.split_inclusive('\n');
     assert!(kept.iter().all(|line| rest.any(|one| one == *line)), "every line is still there, in order: {after}");
@@ -59,9 +61,7 @@ fn a_golden_must_keep_the_reason_for_which_it_was_accepted() {
 
 #[test]
 fn a_playbook_with_line_ends_of_windows_and_no_last_newline_keeps_both() {
-    let project = Project::with_proposal();
-    let text = project.read(PLAYBOOK).trim_end().replace('\n', "\r\n");
-    project.write(PLAYBOOK, &text);
+    let project = Project::with_proposal_on(&TEXT.trim_end().replace('\n', "\r\n"));
     let ran = project.run(&["accept", "said-no", "--reason", "why not"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let after = project.read(PLAYBOOK);
@@ -72,7 +72,7 @@ fn a_playbook_with_line_ends_of_windows_and_no_last_newline_keeps_both() {
 #[test]
 fn markdown_has_a_marker_and_json_says_the_same() {
     let project = Project::with_proposal();
-    project.edit("proposals/said-no/proposal.yaml", "ours/declined: effect_changed", "ours/declined: timing_only");
+    project.edit(RECORD, "`ours/declined`: effect_changed", "`ours/declined`: timing_only");
     let (code, markdown) = project.refused(&["propose", "check", "--format", "markdown"]);
     assert_eq!(code, 1);
     assert!(markdown.starts_with("<!-- playproof propose check -->\n"), "{markdown}");
@@ -111,45 +111,71 @@ fn a_moved_base_is_told_and_a_rebase_moves_the_proposal_on() {
 }
 
 #[test]
-fn a_rebase_says_what_became_of_the_rows_that_the_proposal_changes() {
+fn lines_that_both_changed_are_written_with_both_sides_and_decided_in_the_copy() {
     let project = Project::with_proposal();
-    let file = "proposals/said-no/proposal.yaml";
-    project.edit(file, "operations:\n", "operations:\n  - change_verdict: slow\n    means: It took too long.\n");
-    project.edit(PLAYBOOK, "    effect: unknown\n    then: { retry", "    effect: not_applied\n    then: { retry");
-    assert_eq!(project.run(&["accept", "--reason", "it is known"]).code, 1);
-    let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
-    assert!(ran.out.contains("`verdict slow` has changed since the proposal was made"), "{}", ran.out);
-    assert!(
-        ran.out.contains("\n  effect: unknown became not_applied\nnext: playproof propose check said-no"),
-        "{}",
-        ran.out
-    );
-    project.edit(PLAYBOOK, "queues: [people]", "queues: [people, night]");
-    assert_eq!(project.run(&["accept", "--reason", "another row"]).code, 1);
-    let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
-    assert!(!ran.out.contains("has changed"), "{}", ran.out);
+    project.edit(COPY, "No answer in time.", "It took too long.");
+    project.edit(PLAYBOOK, "No answer in time.", "Too late.");
+    assert_eq!(project.run(&["accept", "--reason", "other words"]).code, 1);
+    let (code, said) = project.refused(&["propose", "check"]);
+    assert!(code == 2 && said.contains("the playbook has changed in the same lines"), "{said}");
+    assert!(said.contains("next: playproof propose rebase said-no"), "{said}");
+    let ran = project.run(&["propose", "rebase", "said-no"]).exits(1);
+    insta::assert_snapshot!(ran.out, @r"
+    1 place was changed in `ours` and in said-no: decide in proposals/said-no/playbook.yaml
+
+    <<<<<<< the playbook as it is
+        means: Too late.   # who knows
+    =======
+        means: It took too long.   # who knows
+    >>>>>>> as proposed
+    next: playproof propose check said-no
+    ");
+    let (code, said) = project.refused(&["propose", "check"]);
+    assert!(code == 2 && said.contains("git could not merge this file"), "{said}");
+    let (above, conflict) = said_twice(&project.read(COPY));
+    project.write(COPY, &format!("{above}    means: It took too long.   # who knows\n{conflict}"));
+    let ran = project.run(&["propose", "check"]).exits(0);
+    assert!(ran.out.contains("means: Too late. becomes It took too long."), "{}", ran.out);
+}
+
+/// The text before and after a conflict.
+fn said_twice(text: &str) -> (String, String) {
+    let (above, rest) = text.split_once("<<<<<<<").expect("a conflict");
+    let (_, below) = rest.split_once(">>>>>>> as proposed\n").expect("its end");
+    (above.to_owned(), below.to_owned())
 }
 
 #[test]
-fn a_proposal_that_says_nothing_of_what_it_was_made_for_is_rebased_too() {
-    let file = "proposals/said-no/proposal.yaml";
-    let base = |project: &Project| {
-        let text = project.read(file);
-        text.lines().find(|line| line.starts_with("base:")).map(str::to_owned)
-    };
-    let whole = base(&Project::with_proposal()).expect("a base");
-    for (left, said) in
-        [("", "`base` is missing"), ("base: abc\n", "this is not a fingerprint"), ("base: ''\n", "this is no")]
-    {
-        let project = Project::with_proposal();
-        project.edit(file, &format!("{whole}\n"), left);
+fn a_copy_that_somebody_made_by_hand_gets_its_first_line_from_a_rebase() {
+    let project = Project::with_proposal();
+    let copy = project.read(COPY);
+    let (_, body) = copy.split_once('\n').expect("a first line");
+    for first in ["", "# mine\n", "# proposal for ours at sha256:abc\n"] {
+        project.write(COPY, &format!("{first}{body}"));
+        project.remove("proposals/said-no/base.yaml");
         let (code, page) = project.refused(&["propose", "check"]);
-        assert!(code == 2 && page.contains(said), "{left}: {page}");
-        assert!(page.contains("next: playproof propose rebase said-no"), "{left}: {page}");
+        assert!(code == 2 && page.contains("the first line does not say what this is a copy of"), "{page}");
+        assert!(page.contains("next: playproof propose rebase said-no"), "{page}");
         let ran = project.run(&["propose", "rebase", "said-no"]).exits(0);
         assert!(ran.out.contains("said-no is made for `ours` as it is now"), "{}", ran.out);
-        assert_eq!(base(&project).as_ref(), Some(&whole));
+        assert!(project.read(COPY).ends_with(body) && project.read("proposals/said-no/base.yaml") == TEXT);
         project.run(&["propose", "check"]).exits(0);
+    }
+}
+
+#[test]
+fn a_base_that_was_edited_or_is_gone_is_told_where_it_is_needed() {
+    let project = Project::with_proposal();
+    project.edit("proposals/said-no/base.yaml", "[200]", "[250]");
+    let (code, said) = project.refused(&["propose", "check"]);
+    assert!(code == 2 && said.contains("the base beside this copy is not the text that was copied"), "{said}");
+    project.remove("proposals/said-no/base.yaml");
+    project.run(&["propose", "check"]).exits(0);
+    project.edit(PLAYBOOK, "[200]", "[300]");
+    assert_eq!(project.run(&["accept", "--reason", "slower"]).code, 1);
+    for args in [["propose", "check", "said-no"], ["propose", "rebase", "said-no"]] {
+        let (code, said) = project.refused(&args);
+        assert!(code == 2 && said.contains("the text that was copied is not kept"), "{said}");
     }
 }
 
@@ -161,7 +187,7 @@ fn a_rejected_proposal_lies_aside_with_the_reason() {
     assert!(said.contains("not rejected without a reason"), "{said}");
     assert_eq!(project.run(&["reject", "said-no", "--reason", "too wide"]).code, 0);
     assert_eq!(project.read("proposals/rejected/said-no/reason.md"), "too wide\n");
-    assert!(project.path("proposals/rejected/said-no/proposal.yaml").exists());
+    assert!(project.path("proposals/rejected/said-no/playbook.yaml").exists());
     assert!(!project.path("proposals/said-no").exists());
     let (code, said) = project.refused(&["propose", "check"]);
     assert_eq!(code, 2);

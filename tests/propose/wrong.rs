@@ -2,10 +2,9 @@
 
 use std::fs;
 
-use crate::propose::project::{PLAYBOOK, Project, record};
+use crate::propose::project::{COPY, PLAYBOOK, Project, RECORD, record};
 
 const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
-const PROPOSAL: &str = "proposals/said-no/proposal.yaml";
 
 /// Both checking and accepting refuse, and say all of `parts`.
 fn both_refuse(project: &Project, code: i32, parts: &[&str]) {
@@ -21,20 +20,14 @@ fn both_refuse(project: &Project, code: i32, parts: &[&str]) {
 #[test]
 fn a_rule_for_a_missing_verdict_is_refused_at_its_place() {
     let project = Project::with_proposal();
-    project.edit(PROPOSAL, "verdict: said_no", "verdict: said_on");
+    project.edit(COPY, "verdict: said_no", "verdict: said_on");
     let parts = [
         "no verdict is called `said_on`",
-        "did you mean `said_no`? mend proposals/said-no/proposal.yaml",
+        "did you mean `said_no`?",
+        "proposals/said-no/playbook.yaml:",
         "next: playproof propose check said-no",
     ];
     both_refuse(&project, 2, &parts);
-}
-
-#[test]
-fn a_place_beside_a_missing_rule_is_refused_at_its_place_in_the_proposal() {
-    let project = Project::with_proposal();
-    project.edit(PROPOSAL, "      verdict: said_no", "      verdict: said_no\n    after: gatewey");
-    both_refuse(&project, 2, &["proposals/said-no/proposal.yaml:15:12", "did you mean `gateway`?"]);
 }
 
 #[test]
@@ -48,7 +41,7 @@ fn merge_conflicts_in_the_playbook_are_told_as_that() {
 fn merge_conflicts_in_any_file_of_the_proposal_are_told_with_file_and_line() {
     for (file, line, old) in [
         ("adr.md", "11:1", "## Why"),
-        ("proposal.yaml", "5:1", "operations:"),
+        ("playbook.yaml", "2:1", "# Ours:"),
         ("fixtures/said-no.yaml", "2:1", "title:"),
         ("notes.txt", "1:1", "mine"),
     ] {
@@ -84,22 +77,17 @@ fn a_moved_base_is_not_accepted() {
 }
 
 #[test]
-fn a_rebase_that_no_longer_fits_is_refused_at_its_place() {
+fn a_rule_that_others_changed_beside_a_new_one_wants_a_rebase() {
     let project = Project::with_proposal();
     project.edit(PLAYBOOK, "rule: gateway", "rule: said-no");
     assert_eq!(project.run(&["accept", "--reason", "a better name"]).code, 1);
-    let (code, said) = project.refused(&["propose", "rebase", "said-no"]);
-    assert_eq!(code, 2);
-    assert!(
-        said.contains("the playbook already has a rule `said-no`") && said.contains("proposal.yaml:12:13"),
-        "{said}"
-    );
+    both_refuse(&project, 2, &["the playbook has changed in the same lines", "next: playproof propose rebase said-no"]);
 }
 
 #[test]
 fn two_proposals_on_the_same_row_are_told_of_each_other() {
     let project = Project::with_proposal();
-    for (from, to) in [("proposal.yaml", "proposal.yaml"), ("adr.md", "adr.md")] {
+    for (from, to) in [("playbook.yaml", "playbook.yaml"), ("adr.md", "adr.md")] {
         let text = project.read(&format!("proposals/said-no/{from}"));
         project.write(&format!("proposals/other/{to}"), &text);
     }
@@ -115,9 +103,9 @@ fn a_proposal_that_changes_no_row_is_not_recorded() {
     let json = project.run(&["lint", PLAYBOOK, "--format", "json"]);
     assert_eq!(json.code, 0, "{json:?}");
     assert_eq!(project.run(&["propose", "new", "said_no", "--when", "{ message: { clause: declined } }"]).code, 0);
-    let text = project.read(PROPOSAL);
-    let at = text.find("operations:").expect("operations");
-    project.write(PROPOSAL, &(text[..at].to_owned() + "operations:\n  - change_limit: max_attempts\n    to: 4\n"));
+    project.write(COPY, &project.read(PLAYBOOK).replace("# Ours:", "# Mine:"));
+    project.remove("proposals/said-no/base.yaml");
+    project.run(&["propose", "rebase", "said-no"]).exits(0);
     project.write("proposals/said-no/adr.md", &record("Nothing follows."));
     for name in ["said-no", "not-said-no"] {
         fs::remove_file(project.path(&format!("proposals/said-no/fixtures/{name}.yaml"))).unwrap();
@@ -128,11 +116,11 @@ fn a_proposal_that_changes_no_row_is_not_recorded() {
 #[test]
 fn what_the_proposal_does_not_name_and_what_it_names_in_vain_are_told() {
     let project = Project::with_proposal();
-    project.edit(PROPOSAL, "ours/declined: effect_changed", "ours/slow: outcome_changed");
+    project.edit(RECORD, "`ours/declined`: effect_changed", "`ours/slow`: outcome_changed");
     let parts = [
         "unnamed change: `ours/declined` changes (effect changed)",
         "named in vain:",
-        "the proposal lists `ours/slow`, which",
+        "the decision record names `ours/slow`,",
     ];
     both_refuse(&project, 1, &parts);
 }
@@ -149,7 +137,7 @@ fn a_record_that_is_not_complete_fails_after_the_fixtures_are_shown() {
 #[test]
 fn a_verdict_that_catches_nothing_or_its_look_alike_is_refused() {
     let project = Project::with_proposal();
-    project.edit(PROPOSAL, "clause: declined", "clause: nobody says this");
+    project.edit(COPY, "clause: declined", "clause: nobody says this");
     both_refuse(&project, 1, &["catches nothing:", "named in vain:"]);
     let project = Project::with_proposal();
     project.edit("proposals/said-no/fixtures/not-said-no.yaml", "nobody has seen this before", "it was declined");
@@ -159,13 +147,15 @@ fn a_verdict_that_catches_nothing_or_its_look_alike_is_refused() {
 #[test]
 fn a_weaker_guard_wants_a_reason_and_a_new_lint_is_told() {
     let project = Project::with_proposal();
-    let step = "  - change_verdict: slow\n    effect: not_applied\n  - add_queue: nobody\nexpect:\n  ours/slow: effect_changed\n";
-    project.edit(PROPOSAL, "expect:\n", step);
+    project.edit(COPY, "    effect: unknown\n    then: { retry", "    effect: not_applied\n    then: { retry");
+    project.edit(COPY, "queues: [people]", "queues: [people, nobody]");
+    project.names_golden("said-no", "ours/slow", "effect_changed");
     let parts = ["guard weakened:", "gives no reason", "new lint:", "nothing escalates to the queue `nobody`"];
     both_refuse(&project, 1, &parts);
     let (_, said) = project.refused(&["propose", "check"]);
     assert!(said.contains("ours/slow  effect changed"), "{said}");
-    project.edit(PROPOSAL, "expect:\n", "reason: the upstream cancels what it does not answer\nexpect:\n");
+    let reason = "\n## Weaker guards\n\nThe upstream cancels what it does not answer.\n";
+    project.write(RECORD, &(project.read(RECORD) + reason));
     let (_, said) = project.refused(&["propose", "check"]);
     assert!(!said.contains("guard weakened:"), "{said}");
 }
@@ -242,28 +232,27 @@ fn names_that_nothing_answers_to_are_told_with_the_nearest() {
     let (code, said) = project.refused(&["propose", "check", "said-on"]);
     assert_eq!(code, 2);
     assert!(said.contains("did you mean `said-no`?"), "{said}");
-    for args in [&["accept", "nope"][..], &["reject", "nope"], &["approve", "nope"], &["propose", "accept", "nope"]] {
+    for args in [&["accept", "nope"][..], &["reject", "nope"], &["propose", "check", "nope"]] {
         let (code, said) = project.refused(args);
         assert!(code == 2 && said.contains("`nope`") && !said.contains("without a reason"), "{said}");
     }
     // No reason is asked for where nothing waits.
-    assert_eq!(project.run(&["approve", "ours"]).exits(0).out, "every row is accepted already\n");
     let (code, said) = project.refused(&["accept", "said-no"]);
     assert_eq!(code, 2);
     assert!(said.contains("not accepted without a reason"), "{said}");
-    project.edit(PROPOSAL, "playbook: ", "playbok: ");
-    both_refuse(&project, 2, &["did you mean `playbook`?", "proposal.yaml:2:1"]);
+    project.edit(COPY, "classify:", "clasify:");
+    both_refuse(&project, 2, &["did you mean `classify`?", "said-no/playbook.yaml:"]);
 }
 
 #[test]
 fn a_folder_that_holds_something_else_is_never_a_proposal() {
     let project = Project::with_proposal();
-    for verdict in ["history", "feedback", "Rejected"] {
+    for verdict in ["history", "Rejected"] {
         let (code, said) = project.refused(&["propose", "new", verdict]);
         assert!(code == 2 && said.contains("the folder is there for something else"), "{said}");
     }
-    let proposal = project.read(PROPOSAL);
-    for (id, file) in [("history", "proposals/history/proposal.yaml"), ("..", "proposal.yaml")] {
+    let proposal = project.read(COPY);
+    for (id, file) in [("history", "proposals/history/playbook.yaml"), ("..", "playbook.yaml")] {
         project.write(file, &proposal);
         for args in [&["propose", "check", id][..], &["reject", id, "--reason", "no"]] {
             let (code, said) = project.refused(args);
@@ -283,9 +272,9 @@ fn a_playbook_that_fixtures_do_not_know_by_its_name_is_not_changed() {
         let (code, said) = project.refused(&["propose", "new", "other", "--playbook", apart]);
         assert!(code == 2 && said.contains("is not what this project's fixtures call"), "{said}");
     }
-    project.edit(PROPOSAL, "playbook: \"ours\"", "playbook: ../apart-from-all.yaml");
+    project.edit(COPY, "for playbooks/ours.yaml at", "for ../apart-from-all.yaml at");
     both_refuse(&project, 2, &["`../apart-from-all.yaml` leads out of the project"]);
-    project.edit(PROPOSAL, "playbook: ../apart-from-all.yaml", "playbook: playbooks/ours.yaml");
+    project.edit(COPY, "for ../apart-from-all.yaml at", "for ours at");
     let ran = project.run_below("fixtures", &["propose", "check", "said-no"]);
     assert_eq!(ran.code, 0, "{ran:?}");
 }

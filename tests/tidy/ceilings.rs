@@ -7,10 +7,10 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 6] = [
-    ("crates/analysis/src", 21_800),
+    ("crates/analysis/src", 21_300),
     ("crates/engine/src", 18_900),
     ("crates/formats/src", 10_950),
-    ("crates/report/src", 13_600),
+    ("crates/report/src", 13_400),
     ("crates/trace/src", 20_800),
     ("src", 16_600),
 ];

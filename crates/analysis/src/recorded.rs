@@ -1,6 +1,8 @@
-//! Turns a recorded call into a fixture with the recorded answers as its script, without an `expect`. The fixture has the
-//! names and types of the arguments and none of their values: it is committed. Knows no playbook.
+//! Turns a recorded call, or all calls of a run, into a fixture with the recorded answers as its script, without an
+//! `expect`. The fixture of one call has the names and types of the arguments and none of their values: it is committed.
+//! The fixture of a run is not. Knows no playbook.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -10,6 +12,7 @@ use playproof_engine::event::ErrorFacts;
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{Script, ScriptedAnswer, UpstreamReply};
+use playproof_trace::call::CompletedCall;
 use playproof_trace::canonical::text_of;
 
 /// The name of the only call of such a fixture.
@@ -45,6 +48,67 @@ pub fn of_recorded(call: &RecordedCall) -> Fixture {
         ..FixtureCall::default()
     };
     Fixture { calls: vec![call], ..Fixture::default() }
+}
+
+/// The calls of each run, in the order of their lines, with the name of the run as shown; the runs in the order of their
+/// first calls.
+pub fn runs_of(calls: &[CompletedCall]) -> Vec<(Option<&str>, Vec<&CompletedCall>)> {
+    let mut sorted: Vec<&CompletedCall> = calls.iter().collect();
+    sorted.sort_by_key(|call| call.raw().number);
+    let mut places: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    let mut runs: Vec<(Option<&str>, Vec<&CompletedCall>)> = Vec::new();
+    for call in sorted {
+        let place = *places.entry(call.raw().run()).or_insert(runs.len());
+        match runs.get_mut(place) {
+            Some((_, calls)) => calls.push(call),
+            None => runs.push((call.shown().run(), vec![call])),
+        }
+    }
+    runs
+}
+
+/// The fixture of a run: its calls as shown, at their recorded times, or one after the other where some have none. Its
+/// failures are classified as recorded; keys and tokens have other names.
+pub fn fixture_of_run(calls: &[&CompletedCall]) -> Fixture {
+    let (mut keys, mut tokens) = (Aliases::default(), Aliases::default());
+    let start = calls.iter().map(|call| call.raw().at).collect::<Option<Vec<Instant>>>();
+    let start = start.and_then(|times| times.into_iter().min());
+    let call = |(n, call): (usize, &&CompletedCall)| {
+        let (raw, shown) = (call.raw(), call.shown());
+        let at = start.zip(raw.at).map(|(start, at)| written(at.since(start)));
+        FixtureCall {
+            name: format!("c{}", n + 1),
+            tool: shown.tool().to_owned(),
+            args: shown.args().map(text_of).filter(|args| args.starts_with('{')).unwrap_or_else(|| "{}".to_owned()),
+            key: raw.key().map(|key| keys.name("ik", key)),
+            token: raw.token().map(|token| tokens.name("rev", token)),
+            evidence: evidence(raw),
+            at: at.map_or(Instant::ZERO, |at| Instant::from_millis(at.as_millis())),
+            after: n.checked_sub(1).filter(|_| at.is_none()).into_iter().collect(),
+            timeout: raw.timeout.map(written),
+            script: if kinds(raw) == kinds(shown) { script(raw) } else { script(shown) },
+            ..FixtureCall::default()
+        }
+    };
+    Fixture { calls: calls.iter().enumerate().map(call).collect(), ..Fixture::default() }
+}
+
+/// The error kinds of a call, which a golden names.
+fn kinds(call: &RecordedCall) -> Vec<Option<String>> {
+    let kind =
+        |answer: &'_ RecordedAnswer| answer.reply.error().and_then(|error| Some(error.kind.as_deref()?.to_owned()));
+    call.answers.iter().map(kind).collect()
+}
+
+/// Other names for texts, in the order in which they are asked for.
+#[derive(Default)]
+struct Aliases(BTreeMap<String, usize>);
+
+impl Aliases {
+    fn name(&mut self, prefix: &str, text: &str) -> String {
+        let next = self.0.len() + 1;
+        format!("{prefix}_{}", self.0.entry(text.to_owned()).or_insert(next))
+    }
 }
 
 /// The arguments, if they are a map: fixtures allow nothing else.
@@ -205,6 +269,32 @@ mod tests {
         let args = r#"{"to":"Ann Lee","of":{"cents":4711},"first":"Ann"}"#;
         assert_eq!(&*said(args, "Ann Lee (Ann) owes 4711, not 47110"), "text (text) owes 1, not 47110");
         assert_eq!(&*said(r#"{"n":4,"unit":"s","word":"lock"}"#, "it locks in 4 s"), "it locks in 4 s");
+    }
+
+    #[test]
+    fn a_run_becomes_a_fixture_with_its_calls_in_their_order_and_other_names_for_keys() {
+        let call = |run: &str, key: &str, at: &str| {
+            format!(r#"{{"run_id":"{run}","tool":"pay","args":{{"n":1}},"idempotency_key":"{key}"{at},"status":"ok"}}"#)
+        };
+        let text = |times: [&str; 3]| {
+            let [a, b, c] = times;
+            [call("r1", "s3cret", a), call("r2", "k", b), call("r1", "s3cret", c)].join("\n") + "\n"
+        };
+        let read = |text: &str| TraceInput::own("t", text.as_bytes()).calls(&RedactionRules::default()).unwrap();
+        let timed = read(&text([",\"at_ms\":10", ",\"at_ms\":11", ",\"at_ms\":30"]));
+        let runs = runs_of(&timed);
+        assert_eq!(
+            runs.iter().map(|(run, calls)| (*run, calls.len())).collect::<Vec<_>>(),
+            [(Some("r1"), 2), (Some("r2"), 1)]
+        );
+        let fixture = fixture_of_run(&runs[0].1);
+        let calls: Vec<_> =
+            fixture.calls.iter().map(|call| (&*call.name, call.key.as_deref(), call.at.as_micros())).collect();
+        assert_eq!(calls, [("c1", Some("ik_1"), 0), ("c2", Some("ik_1"), 20_000)]);
+        assert_eq!(fixture.calls[1].args, r#"{"n":1}"#);
+        let untimed = read(&text(["", "", ""]));
+        let fixture = fixture_of_run(&runs_of(&untimed)[0].1);
+        assert_eq!(fixture.calls.iter().map(|call| call.after.clone()).collect::<Vec<_>>(), [vec![], vec![0]]);
     }
 
     #[test]

@@ -6,7 +6,6 @@ pub mod coverage;
 pub mod decisions;
 pub mod diagnostic;
 pub mod explain;
-pub mod feedback;
 pub mod findings;
 pub mod graph;
 pub mod history;

@@ -8,4 +8,4 @@ mod run;
 pub use named::{ArgumentNames, argument_of_proposal};
 pub use proposal::{Proposed, proposed, tried_out};
 pub use rows::EditedRows;
-pub use run::{Approve, Args, approve, proposal, run};
+pub use run::{Args, run};

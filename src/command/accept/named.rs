@@ -31,7 +31,7 @@ impl ArgumentNames {
     /// # Errors
     /// A name that means nothing, or more than one thing.
     pub fn find(workspace: &Workspace, asked: &[String], waiting: &[CaseId]) -> Result<ArgumentNames, Failure> {
-        let fixtures = workspace.fixture_names()?;
+        let fixtures = workspace.checked_names()?;
         let run_of = |name: &str| match waiting.iter().find(|id| workspace.names_run(name, id)) {
             Some(id) => Some(id.clone()),
             None => run_of_a_fixture(workspace, name, &fixtures),

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::rows;
 use crate::changeset::Change;
 use crate::command::propose::context::{TrialResult, Trials};
 use crate::command::propose::stored::{self, Stored};
@@ -14,8 +15,7 @@ use playproof_analysis::check::CaseId;
 use playproof_analysis::proposal::{
     GateKind, NotAccepted, ProposalGate, ProposalReport, accepted_goldens, goldens_elsewhere, numbered, record,
 };
-use playproof_formats::history::next_number;
-use playproof_formats::playbook::rows;
+use playproof_formats::playbook;
 use playproof_formats::shell::Command;
 use playproof_report::text::counted;
 
@@ -86,11 +86,11 @@ fn changes(trials: &Trials<'_>, stored: &Stored, trial: &TrialResult, reason: &s
     let (workspace, context) = (trials.workspace, &trials.context);
     let Some(playbook) = &trial.used.path else { return Err(Failure::new("the playbook has no file")) };
     let refused = |why| refused(why, stored, trial);
-    let (name, text) = (&trial.judged.playbook, &trial.applied.loaded.places.source.text);
+    let (name, text) = (&trial.judged.playbook, trial.applied.text());
     let mut lock = context.lock.clone().unwrap_or_default();
-    let new_rows = rows(&trial.applied.loaded.playbook);
+    let new_rows = playbook::rows(&trial.applied.loaded.playbook);
     lock.approve(name, new_rows.iter().map(|row| (&*row.name, &*row.text)), reason);
-    let mut changes = vec![Change::Write(playbook.clone(), text.clone().into_bytes())];
+    let mut changes = vec![Change::Write(playbook.clone(), text.as_bytes().to_vec())];
     let adr = adr(workspace, stored)?;
     let adr_name = adr.as_ref().map(|adr| workspace.name(adr.path())).unwrap_or_default();
     changes.extend(adr);
@@ -110,13 +110,10 @@ fn changes(trials: &Trials<'_>, stored: &Stored, trial: &TrialResult, reason: &s
     for (id, golden) in goldens_elsewhere(context, &stored.fixtures, &plans).map_err(refused)? {
         changes.push(Change::Write(workspace.golden(&id).accepted, golden.render().into_bytes()));
     }
-    changes.push(Change::Write(workspace.lock_path(), lock.render().into_bytes()));
     let history = workspace.read_history()?;
     let playbooks = (&trial.used.loaded, &trial.applied);
     let record = record(&history, &trial.judged, playbooks, &stored.fixtures, &adr_name, reason).map_err(refused)?;
-    let number = next_number(history.entries().iter().map(|entry| entry.name.as_str()));
-    let path = workspace.record_path(&record.file_name(number));
-    changes.push(Change::Create(path, record.render().into_bytes()));
+    changes.extend(rows::changes(workspace, &history, &[record], Some(&lock)));
     changes.extend(stored::files(&stored.folder)?.into_iter().map(Change::Remove));
     Ok(changes)
 }

@@ -148,11 +148,17 @@ fn recall(lock: &mut Lock, history: &History, changed: &PlaybookRows) -> u64 {
     recalled
 }
 
-/// Records and lock, or neither; no lock where it has every row already.
-fn changes(workspace: &Workspace, history: &History, records: &[Record], lock: Option<&Lock>) -> Vec<Change> {
-    let records = named(history, records).map(|(name, record)| (workspace.record_path(&name), record.render()));
-    let all = records.chain(lock.map(|lock| (workspace.lock_path(), lock.render())));
-    all.map(|(path, text)| Change::Write(path, text.into_bytes())).collect()
+/// Lock and records, or neither; no lock where it has every row already. A proposal is written in this way, too.
+pub(super) fn changes(
+    workspace: &Workspace,
+    history: &History,
+    records: &[Record],
+    lock: Option<&Lock>,
+) -> Vec<Change> {
+    let lock = lock.map(|lock| Change::Write(workspace.lock_path(), lock.render().into_bytes()));
+    let record =
+        |(name, record): (String, &Record)| Change::Create(workspace.record_path(&name), record.render().into_bytes());
+    lock.into_iter().chain(named(history, records).map(record)).collect()
 }
 
 fn named<'a>(history: &History, records: &'a [Record]) -> impl Iterator<Item = (String, &'a Record)> {

@@ -6,7 +6,6 @@ use super::rows::EditedRows;
 use crate::changeset::{Change, ProjectLock};
 use crate::checking;
 use crate::checking::{Checked, Selection};
-use crate::command::propose::stored;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, to_stderr};
 use crate::terminal::Terminal;
@@ -48,18 +47,6 @@ pub struct Args {
     pub reason: Option<String>,
 }
 
-/// The arguments of `approve`, the old spelling of `accept` for rows.
-#[derive(Debug, clap::Args)]
-pub struct Approve {
-    /// Playbooks that fixtures use, by name or path [default: all of them]
-    #[arg(value_name = "PLAYBOOK")]
-    pub playbooks: Vec<String>,
-
-    /// Why the rows changed
-    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
-    pub reason: Option<String>,
-}
-
 /// Accepts.
 ///
 /// # Errors
@@ -81,41 +68,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         }
     }
 }
-
-/// Accepts rows alone, as `approve` did.
-///
-/// # Errors
-/// No reason, a playbook that no fixture uses, files that cannot be used.
-pub fn approve(args: &Approve, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let workspace = Workspace::open()?;
-    workspace.refuse_empty()?;
-    let project_lock = workspace.project_lock()?;
-    let checked = checking::check(&workspace, &Selection::default(), Threads::default().number(), false)?;
-    let playbooks: Vec<String> = args.playbooks.iter().map(|asked| workspace.known_name(asked)).collect();
-    let rows = EditedRows::find(&workspace, &checked, &playbooks)?;
-    let again = Command::new("playproof accept").names(&args.playbooks);
-    if rows.is_empty() {
-        output.page(ALL_ROWS_ACCEPTED)?;
-        return Ok(Exit::Clean);
-    }
-    let reason = args.reason.as_deref().ok_or_else(|| EditedRows::unexplained(again))?;
-    let mut batch = AcceptBatch::default();
-    batch.take_rows(&workspace, rows, reason, terminal);
-    batch.commit(&project_lock, terminal, output)
-}
-
-/// Accepts a proposal by its name, as `propose accept` did.
-///
-/// # Errors
-/// As [`run`].
-pub fn proposal(asked: &str, reason: Option<&str>, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let workspace = Workspace::open()?;
-    let project_lock = workspace.project_lock()?;
-    let id = stored::find(&workspace, asked)?;
-    accept_proposal(&workspace, &project_lock, &id, reason, terminal, output)
-}
-
-const ALL_ROWS_ACCEPTED: &str = "every row is accepted already";
 
 /// Changes that are accepted together.
 #[derive(Default)]

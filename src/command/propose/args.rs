@@ -2,6 +2,7 @@
 
 use clap::{Subcommand, ValueEnum};
 
+use crate::command::mine;
 use crate::flags::Given;
 use crate::format::formats;
 use crate::read_options::ReadOptions;
@@ -16,14 +17,14 @@ use playproof_formats::shell::Command;
 
 const EXAMPLES: &str = "\
 Steps:
-  playproof mine trace.jsonl                                    which failures no rule matches
+  playproof propose find trace.jsonl                            which failures no rule matches
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl
   playproof propose check request-rejected                      what it changes, and what speaks against it
   playproof accept request-rejected --reason '...'              changes playbook, fixtures, goldens, lock, docs/adr
 
-People complete the files of a proposal in `proposals/ID/` (`propose new` writes the drafts): proposal.yaml (what
-changes), adr.md (why), fixtures/ (failures that it must catch, and similar ones that it must not). `playproof schema proposal` lists every
-operation: rules and verdicts are added, changed, moved and removed.";
+A proposal is a folder, `proposals/ID/`. `propose new` drafts its files, and people complete them: playbook.yaml (a copy
+of the playbook, to be edited), adr.md (why), fixtures/ (failures that it must catch, and similar ones that it must
+not). Its first line names the text that was copied, and base.yaml keeps it.";
 
 /// The arguments of `propose`.
 #[derive(Debug, clap::Args)]
@@ -37,23 +38,18 @@ pub struct Args {
 /// The commands about proposals.
 #[derive(Debug, Subcommand)]
 pub enum What {
+    /// Find the failures that no rule matches, with a rule for each kind
+    Find(Box<mine::Args>),
     /// Draft a proposal for a new or existing verdict, with fixtures and a decision record
     New(Box<New>),
+    /// Keep a recorded call that was handled wrong, with the verdict that it should have
+    Keep(Box<Keep>),
     /// Show what proposals change, and what speaks against them
     Check(Box<Check>),
-    /// Update a proposal to the current playbook
+    /// Put a proposal on top of the playbook as it is now
     Rebase(Rebase),
     /// List the proposals that wait
     List,
-    /// The old spelling of `playproof accept ID`
-    #[command(hide = true)]
-    Accept(Decided),
-    /// The old spelling of `playproof reject ID`
-    #[command(hide = true)]
-    Reject(Decided),
-    /// Finish what an earlier command was killed in, as every command does
-    #[command(hide = true)]
-    Recover,
 }
 
 /// The arguments of `propose new`, with the flags that were typed.
@@ -62,11 +58,11 @@ pub type New = Given<NewOptions>;
 /// The arguments of `propose new`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-With --from-cluster, the recording gives the rule, both fixtures and the evidence of the decision record. With
---from-feedback, the kept call gives them, together with other feedback and the traces after --trace. With neither, the
+With --from-cluster, the recording gives the rule, both fixtures and the evidence of the decision record. With --from,
+the kept call gives them, together with other kept calls and the traces after --trace. With neither, the
 fixtures are made up from the rule. You write why the change is right and what follows from it.
 
-A verdict of the playbook gets one more rule (--when, --from-cluster, --from-feedback) or new values (--then, --like,
+A verdict of the playbook gets one more rule (--when, --from-cluster, --from) or new values (--then, --like,
 --effect, --means).
 
 --when takes the conditions of a playbook's rules: kind, status, code, message (contains, starts_with, equals, matches,
@@ -106,20 +102,20 @@ pub struct NewOptions {
     #[arg(long, value_name = "TEXT")]
     pub means: Option<String>,
 
-    /// The playbook [default: that of the feedback, else the project's]
+    /// The playbook [default: that of the kept call, else the project's]
     #[arg(short, long, value_name = "P")]
     pub playbook: Option<String>,
 
-    /// Take rule, fixtures and evidence from this feedback; where no rule can be derived, add --when
-    #[arg(long, value_name = "ID", group = "evidence")]
-    pub from_feedback: Option<String>,
+    /// Take rule, fixtures and evidence from this kept call; where no rule can be derived, add --when
+    #[arg(long, value_name = "KEPT", group = "evidence")]
+    pub from: Option<String>,
 
     /// Take rule, fixtures and evidence from this cluster, by its number in `playproof mine`
     #[arg(long, value_name = "K", group = "evidence", requires = "traces", conflicts_with = "when",
         value_parser = whole::<u16>(1..=1_000))]
     pub from_cluster: Option<u16>,
 
-    /// The traces of the cluster, or traces with failures similar to the feedback; may be given several times
+    /// The traces of the cluster, or traces with failures similar to the kept call; may be given several times
     #[arg(long = "trace", value_name = "TRACE", num_args = 1.., requires = "evidence")]
     pub traces: Vec<String>,
 
@@ -178,6 +174,59 @@ impl New {
 
 formats!(Format: Table = "For people", Json = "One JSON document", Markdown = "For a pull request or a wiki");
 
+/// The arguments of `propose keep`, with the flags that were typed.
+pub type Keep = Given<KeepOptions>;
+
+/// The arguments of `propose keep`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+`kept/ID.jsonl` is the slice of the trace, and `kept/ID.yaml` what should become of the call. `playproof check` says when
+the playbook handles it right; until then it fails nothing. `playproof propose new VERDICT --from ID` drafts the change.
+
+The slice holds the call with all its attempts, and at most 20 earlier calls of its run with the same intent (same tool
+and same key or arguments) or the same reversal token: other calls do not change what a playbook does with it. If the
+playbook lets calls share keys, permits, budgets or breakers, the slice holds the calls of the dispatcher (in most
+traces: of the run), at most 1,000; a call that needs more is not kept. Text that the project redacts is taken out;
+nothing is kept if the playbook would then decide otherwise.
+
+Example:
+  playproof propose keep trace.jsonl r1#3 --expect rate_limited --note 'a rate limit is no reason to call people'
+
+Exit codes: 0 kept, or kept already, 2 wrong usage, or nothing that can be kept.")]
+pub struct KeepOptions {
+    /// A trace, or a foreign recording
+    #[arg(value_name = "TRACE")]
+    pub input: String,
+
+    /// The call, as `playproof replay` and `explain` name it
+    #[arg(value_name = "CALL")]
+    pub call: Option<String>,
+
+    /// The verdict that its failure should have: one of the playbook's, or a new one
+    #[arg(long, value_name = "VERDICT")]
+    pub expect: String,
+
+    /// What was wrong with how it was handled; the author of the change reads it
+    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
+    pub note: String,
+
+    /// The expected verdict is meant to be new, although the playbook has one of a similar name
+    #[arg(long)]
+    pub new: bool,
+
+    /// The playbook: a name (of `playbooks/`, else embedded) or a path [default: the project's, or standard]
+    #[arg(short, long, value_name = "P")]
+    pub playbook: Option<String>,
+
+    /// Tool facts; they win over the playbook's, and are kept with the call
+    #[arg(long, value_name = "FILE")]
+    pub tools: Option<String>,
+
+    /// How to read a foreign recording that is not recognised
+    #[arg(long, value_name = "FILE")]
+    pub map: Option<String>,
+}
+
 /// The arguments of `propose check`, with the flags that were typed.
 pub type Check = Given<CheckOptions>;
 
@@ -186,7 +235,6 @@ pub type Check = Given<CheckOptions>;
 #[command(after_help = "\
 Examples:
   playproof propose check                                  every proposal that waits
-  playproof propose check request-rejected --playbook      the playbook as it would be
   playproof propose check request-rejected --corpus traces/*.jsonl
 
 Exit codes: 0 nothing speaks against them, 1 something does, 2 one that cannot be used, or none.")]
@@ -207,10 +255,6 @@ pub struct CheckOptions {
     #[arg(long, value_name = "TRACE", num_args = 1..)]
     pub corpus: Vec<String>,
 
-    /// Print the changed playbook, and nothing else
-    #[arg(long, requires = "id", conflicts_with_all = ["format", "corpus", "report"])]
-    pub playbook: bool,
-
     /// Accept that there are no proposals
     #[arg(long)]
     pub allow_empty: bool,
@@ -226,18 +270,6 @@ pub struct CheckOptions {
     /// How traces are read.
     #[command(flatten)]
     pub reading: ReadOptions,
-}
-
-/// The arguments of `propose accept` and `propose reject`, old spellings of `accept` and `reject`.
-#[derive(Debug, clap::Args)]
-pub struct Decided {
-    /// The proposal
-    #[arg(value_name = "ID")]
-    pub id: String,
-
-    /// Why
-    #[arg(long, value_name = "TEXT", value_parser = reason::parse)]
-    pub reason: Option<String>,
 }
 
 /// The arguments of `propose rebase`.

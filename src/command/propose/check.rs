@@ -16,9 +16,7 @@ use crate::workspace::Workspace;
 use playproof_analysis::impact::{Comparer, ImpactGate, ImpactPart};
 use playproof_analysis::proposal::ProposalReport;
 use playproof_engine::sim::Plan;
-use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
-use playproof_formats::text::escape_page;
 use playproof_report::html::{self, Html, Proposed};
 use playproof_report::impact;
 use playproof_report::proposal::{json, markdown, page};
@@ -32,7 +30,7 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
     let workspace = Workspace::open()?;
     if !args.corpus.is_empty() && args.format == Format::Json {
         return Err(Failure::new("`--corpus` shows a page or Markdown; for JSON compare the two playbooks")
-            .next("playproof impact --candidate proposed.yaml --format json TRACE"));
+            .next("playproof impact --candidate proposals/ID/playbook.yaml --format json TRACE"));
     }
     let ids = match &args.id {
         Some(id) => vec![id.clone()],
@@ -56,16 +54,10 @@ pub fn run(args: &Check, terminal: &Terminal, output: &mut Output) -> Result<Exi
             }
         }
     }
-    if args.playbook {
-        if let Some(trial) = tried.first() {
-            output.own(safe(&trial.applied.loaded.places.source)?.as_bytes())?;
-        }
-    } else {
-        show(args, terminal, &tried, output)?;
-    }
+    show(args, terminal, &tried, output)?;
     match failed {
         Some(failure) => Err(failure),
-        None if args.playbook || tried.iter().all(|trial| trial.judged.gates.is_empty()) => Ok(Exit::Clean),
+        None if tried.iter().all(|trial| trial.judged.gates.is_empty()) => Ok(Exit::Clean),
         None => Ok(Exit::Found),
     }
 }
@@ -163,20 +155,4 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Corp
         Format::Table | Format::Json => impact::page(&shown, terminal.out.width, terminal.out.palette()),
     };
     Ok(Corpus { page: format!("\n{text}"), html: html::impact_part(&shown) })
-}
-
-/// The text of a playbook, which is a file for programs and must stay as it is.
-///
-/// # Errors
-/// Something in it would be a command to a CI system.
-fn safe(playbook: &Source) -> Result<&str, Failure> {
-    let text = &playbook.text;
-    let at = text.lines().position(|line| escape_page(line) != line);
-    match at {
-        None => Ok(text),
-        Some(at) => {
-            let said = format!("line {} of it holds what a CI system would take for a command", at + 1);
-            Err(Failure::source(&playbook.name, "command", said).help("write it in another way"))
-        }
-    }
 }

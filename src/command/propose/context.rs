@@ -13,6 +13,7 @@ use playproof_analysis::proposal::{Applied, ProposalContext, ProposalReport, Tri
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
+use playproof_formats::golden::MERGE_CONFLICT;
 use playproof_formats::shell::Command;
 
 /// A project in which proposals are tried.
@@ -114,10 +115,10 @@ impl<'a> Trials<'a> {
 /// The playbook that a proposal changes, by name, and as proposed.
 fn applied(workspace: &Workspace, stored: &Stored) -> Result<(String, Used, Applied), Failure> {
     let (name, used) = playbook_of(workspace, stored)?;
-    let applied = apply(&used.loaded.places.source, &stored.proposal).map_err(|report| {
-        let file = workspace.here(&stored.folder.join("proposal.yaml"));
-        let failure = Failure::from(report).and_help(&format!("mend {file}"));
-        failure.next(Command::new("playproof propose check").name(&stored.id))
+    let applied = apply(&used.loaded, &stored.proposal).map_err(|report| {
+        let is_behind = report.diagnostics.iter().any(|said| said.id == MERGE_CONFLICT);
+        let next = if is_behind { "playproof propose rebase" } else { "playproof propose check" };
+        Failure::from(report).next(Command::new(next).name(&stored.id))
     })?;
     Ok((name, used, applied))
 }

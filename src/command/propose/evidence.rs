@@ -1,21 +1,21 @@
-//! Reads the recorded evidence for a draft: the failures of a cluster or a feedback, and the calls of its fixtures.
+//! Reads the recorded evidence for a draft: the failures of a cluster or a kept call, and the calls of its fixtures.
 //! Decides nothing.
 
 use std::collections::BTreeSet;
 
 use super::args::New;
 use crate::exit::Failure;
-use crate::feedback_store;
 use crate::files;
 use crate::flags::Flags;
 use crate::input_paths::InputPaths;
 use crate::inputs;
+use crate::kept;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::stream::Stream;
 use crate::terminal::Terminal;
 use crate::workspace::Workspace;
-use playproof_analysis::feedback::Kept;
+use playproof_analysis::kept::Kept;
 use playproof_analysis::mining::{MinedPart, Miner};
 use playproof_analysis::proposal::{DraftEvidence, NoCluster, RecordedCalls};
 use playproof_analysis::replay::Replayed;
@@ -48,13 +48,13 @@ pub struct EvidenceReader<'a> {
 }
 
 impl EvidenceReader<'_> {
-    /// What the feedback or the cluster that is asked for holds; none where neither is.
+    /// What the kept call or the cluster that is asked for holds; none where neither is.
     ///
     /// # Errors
     /// Recordings that cannot be read, or hold no such failure.
     pub fn read(&self, kept: Option<&Kept>) -> Result<Option<Recorded>, Failure> {
         match (kept, self.args.from_cluster) {
-            (Some(kept), _) => self.feedback(kept).map(Some),
+            (Some(kept), _) => self.kept(kept).map(Some),
             (None, Some(number)) => self.cluster(number).map(Some),
             (None, None) => Ok(None),
         }
@@ -86,7 +86,7 @@ impl EvidenceReader<'_> {
             ),
             NoCluster::AllHandled(playbook) => (
                 format!("{playbook} handles every failure here: there is no cluster to draft from"),
-                "`playproof feedback add` keeps a call that was handled wrong, and `--from-feedback` drafts from it",
+                "`playproof propose keep` keeps a call that was handled wrong, and `--from` drafts from it",
             ),
             NoCluster::Only(clusters) => (
                 format!(
@@ -108,22 +108,10 @@ impl EvidenceReader<'_> {
         }
     }
 
-    /// The evidence of a feedback: its call, the other feedback, and the traces of `--trace`.
-    fn feedback(&self, kept: &Kept) -> Result<Recorded, Failure> {
+    /// The evidence of a kept call: the call, the other kept calls, and the traces of `--trace`.
+    fn kept(&self, kept: &Kept) -> Result<Recorded, Failure> {
         let args = self.args;
-        if let Some(reason) = &kept.feedback.closed {
-            return Err(Failure::new(format!("`{}` is closed: {reason}", kept.id))
-                .help("open it again if something is to be done about it after all")
-                .next(Command::new("playproof feedback reopen").name(&kept.id)));
-        }
-        let nothing = || {
-            Failure::new(format!("nothing failed in the call of `{}`, so that no verdict can answer it", kept.id))
-                .next(Command::new("playproof feedback show").name(&kept.id))
-        };
-        if kept.call().is_none() || kept.feedback.before.failed.is_none() {
-            return Err(nothing());
-        }
-        let slices = self.slices(kept)?;
+        let (slices, slice) = (self.slices(kept)?, self.workspace.kept_path(&kept.id, "jsonl"));
         // Slices are in our own format, whatever `--map` reads.
         let plain = ReadOptions { map: None, ..args.reading.clone() };
         let (mut part, _) =
@@ -133,19 +121,23 @@ impl EvidenceReader<'_> {
             let (more, _) = self.mined(self.traces, &args.reading, args.flags.reading(&[]))?;
             part.merge(more.after_inputs(u32::try_from(slices.len()).unwrap_or(u32::MAX)));
         }
-        let evidence = DraftEvidence::of_feedback(kept, part, self.plan, args.traces.is_empty()).ok_or_else(nothing)?;
+        let nothing = || {
+            Failure::new(format!("the attempt that `{}` is about did not fail: no verdict can answer it", kept.id))
+                .next(Command::new("playproof explain").path(&self.workspace.here(&slice)))
+        };
+        let evidence = DraftEvidence::of_kept(kept, part, self.plan, args.traces.is_empty()).ok_or_else(nothing)?;
         let slices = slices.into_iter().map(|path| (path, plain.clone()));
         Ok(Recorded { evidence, inputs: slices.chain(self.recordings()).collect() })
     }
 
-    /// The slice of a feedback, and the slices of all others that do not expect the same verdict: look-alikes.
+    /// The slice of a kept call, and the slices of all others that do not expect the same verdict: look-alikes.
     fn slices(&self, kept: &Kept) -> Result<Vec<String>, Failure> {
-        let slice = |id: &str| self.workspace.feedback_path(id, "jsonl").to_string_lossy().into_owned();
+        let slice = |id: &str| self.workspace.kept_path(id, "jsonl").to_string_lossy().into_owned();
         let mut slices = vec![slice(&kept.id)];
-        for id in self.workspace.feedback_ids()?.iter().filter(|id| **id != kept.id) {
-            // A command on that feedback reports it as unreadable.
-            let other = feedback_store::load(self.workspace, &self.project.redaction, id);
-            if other.is_ok_and(|other| other.feedback.expected.as_deref() != Some(&self.args.verdict)) {
+        for id in self.workspace.kept_ids()?.iter().filter(|id| **id != kept.id) {
+            // `check` reports one that cannot be read.
+            let other = kept::load(self.workspace, &self.project.redaction, id);
+            if other.is_ok_and(|other| other.file.expect != self.args.verdict) {
                 slices.push(slice(id));
             }
         }

@@ -31,5 +31,5 @@ pub fn run(terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
 fn listed(trials: &Trials<'_>, id: &str) -> Listed {
     let Ok(stored) = stored::load(trials.workspace, id) else { return Listed::unreadable(id) };
     let trial = trials.try_out(&stored).ok();
-    Listed::new(id, &stored.proposal, trial.as_ref().map(|trial| (&trial.applied, &trial.judged)))
+    Listed::new(id, &stored.proposal.playbook, trial.as_ref().map(|trial| (&trial.applied, &trial.judged)))
 }

@@ -4,6 +4,7 @@ mod args;
 mod check;
 pub mod context;
 mod evidence;
+mod keep;
 mod list;
 mod new;
 mod playbooks;

@@ -3,11 +3,11 @@
 use super::args::New;
 use super::evidence::EvidenceReader;
 use super::playbooks::{is_own, own_playbook};
-use super::stored;
+use super::stored::{self, BASE, COPY};
 use crate::changeset::Change;
 use crate::exit::{Exit, Failure};
-use crate::feedback_store;
 use crate::input_paths::InputPaths;
+use crate::kept;
 use crate::output::Output;
 use crate::playbooks;
 use crate::project::Project;
@@ -15,12 +15,10 @@ use crate::terminal::Terminal;
 use crate::verdicts::refuse_odd;
 use crate::workspace::{Used, Workspace};
 use playproof_analysis::coverage::to_yaml;
-use playproof_analysis::feedback::{Feedback, Kept};
+use playproof_analysis::kept::Kept;
 use playproof_analysis::mining::NoRule;
 use playproof_analysis::proposal;
-use playproof_analysis::proposal::{
-    NoDraft, Note, TrialPlans, changed_look_alikes, fixtures, place_rule, proposal_text,
-};
+use playproof_analysis::proposal::{NoDraft, Note, TrialPlans, changed_look_alikes, copy_of, fixtures, place_rule};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
@@ -37,8 +35,7 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     let project_lock = workspace.project_lock()?;
     let project = Project::find()?;
     refuse_name(args)?;
-    let kept =
-        args.from_feedback.as_deref().map(|id| feedback_store::load(&workspace, &project.redaction, id)).transpose()?;
+    let kept = args.from.as_deref().map(|id| kept::load(&workspace, &project.redaction, id)).transpose()?;
     let mut notes = Vec::new();
     let (name, used) = playbook_for(args, &workspace, kept.as_ref(), &mut notes)?;
     let id = id(args, &workspace, (&name, &used), &mut notes)?;
@@ -54,11 +51,13 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
         .map_err(|why| no_draft(args, (&name, &used), why))?;
     notes.extend(said);
     let folder = workspace.proposals().join(&id);
-    let file = workspace.name(&folder.join("proposal.yaml"));
+    let file = workspace.name(&folder.join(COPY));
     let typed = |report| Failure::from(at_flag(report, args)).next("playproof propose new --help");
-    let (applied, said) = place_rule(&mut draft, &file, &used.loaded).map_err(typed)?;
+    let (proposed, said) = place_rule(&mut draft, &file, &used.loaded).map_err(typed)?;
     notes.extend(said);
-    let after = Plan::new(applied.loaded.playbook, &facts);
+    let copied = &used.loaded.places.source.text;
+    let copy = copy_of(&workspace.playbook_name(&name), copied, &proposed.places.source.text);
+    let after = Plan::new(proposed.playbook, &facts);
     let plans = TrialPlans { draft: &draft, before: &before, after: &after };
     let expect = match draft.rule {
         Some(_) => changed_look_alikes(&plans, &project_fixtures(&workspace)?),
@@ -67,10 +66,11 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     notes.extend(expect.iter().map(|(id, class)| Note::LookAlikeChanges(id.clone(), *class)));
     draft.expect = expect;
     let mut changes = vec![
-        Change::Write(folder.join("proposal.yaml"), proposal_text(&draft).into_bytes()),
+        Change::Write(folder.join(COPY), copy.into_bytes()),
+        Change::Write(folder.join(BASE), copied.clone().into_bytes()),
         Change::Write(folder.join("adr.md"), words::adr(&draft, evidence).into_bytes()),
     ];
-    let calls = recorded.as_ref().map(|recorded| recorded.calls(draft.has_rule(), &project, &after)).transpose()?;
+    let calls = recorded.as_ref().map(|recorded| recorded.calls(draft.rule.is_some(), &project, &after)).transpose()?;
     let plans = TrialPlans { draft: &draft, before: &before, after: &after };
     let (drafted, said) = fixtures(&plans, &id, evidence.zip(calls.as_ref()), &workspace.fixture_names()?);
     for one in drafted {
@@ -80,7 +80,7 @@ pub fn run(args: &New, terminal: &Terminal, output: &mut Output) -> Result<Exit,
     }
     notes.extend(said);
     if let Some(kept) = &kept {
-        changes.extend(answered(args, &workspace, kept, &mut notes)?);
+        notes.extend(expects_another(args, kept));
     }
     project_lock.commit(&changes, output)?;
     let mut lines: Vec<String> =
@@ -127,7 +127,7 @@ fn refuse_name(args: &New) -> Result<(), Failure> {
     refuse_odd(&args.verdict)
 }
 
-/// The playbook that is asked for; else that of the feedback, where the project can change it; else the project's.
+/// The playbook that is asked for; else that of the kept call, where the project can change it; else the project's.
 fn playbook_for(
     args: &New,
     workspace: &Workspace,
@@ -137,14 +137,14 @@ fn playbook_for(
     let Some(kept) = kept.filter(|_| args.playbook.is_none()) else {
         return own_playbook(workspace, args.playbook.as_deref());
     };
-    if let Ok((name, used)) = workspace.lasting_playbook(&kept.feedback.playbook)
+    if let Ok((name, used)) = workspace.lasting_playbook(&kept.file.playbook)
         && is_own(workspace, &name, &used)
     {
         return Ok((name, used));
     }
     let (name, used) = own_playbook(workspace, None)?;
-    let (feedback, about) = (kept.id.clone(), kept.feedback.playbook.clone());
-    notes.push(Note::AnotherPlaybook { feedback, about, playbook: name.clone() });
+    let (kept, about) = (kept.id.clone(), kept.file.playbook.clone());
+    notes.push(Note::AnotherPlaybook { kept, about, playbook: name.clone() });
     Ok((name, used))
 }
 
@@ -238,7 +238,7 @@ fn no_rule(args: &New, why: &NoRule) -> Failure {
         NoRule::MatchesSuccess(tool) => format!("every rule for it also matches a successful result of `{tool}`"),
         NoRule::NoValidRule => "what tells it from others is no valid rule".to_owned(),
     };
-    let what = match (&args.from_feedback, args.from_cluster) {
+    let what = match (&args.from, args.from_cluster) {
         (Some(id), _) => format!("`{id}`"),
         (None, number) => format!("cluster {}", number.unwrap_or_default()),
     };
@@ -248,23 +248,9 @@ fn no_rule(args: &New, why: &NoRule) -> Failure {
         .next(args.command(&args.verdict, &["--from-cluster", "--tools"]).and("--when '{ ... }'"))
 }
 
-/// The feedback with the verdict that this asks for, if it expects none yet.
-///
-/// # Errors
-/// A feedback whose text only a person can edit.
-fn answered(args: &New, workspace: &Workspace, kept: &Kept, notes: &mut Vec<Note>) -> Result<Option<Change>, Failure> {
-    let (verdict, feedback) = (args.verdict.clone(), kept.id.clone());
-    match &kept.feedback.expected {
-        Some(expected) if *expected == verdict => Ok(None),
-        Some(expected) => {
-            notes.push(Note::ExpectsAnother { feedback, expected: expected.clone(), verdict });
-            Ok(None)
-        }
-        None => {
-            let new = Feedback { expected: Some(verdict.clone()), ..kept.feedback.clone() };
-            notes.push(Note::ExpectsNow { feedback, verdict });
-            let path = workspace.feedback_path(&kept.id, "yaml");
-            Ok(Some(Change::Write(path, feedback_store::edited(kept, &new)?.into_bytes())))
-        }
-    }
+/// That the kept call expects another verdict than this one.
+fn expects_another(args: &New, kept: &Kept) -> Option<Note> {
+    let expected = kept.file.expect.clone();
+    let (kept, verdict) = (kept.id.clone(), args.verdict.clone());
+    (expected != verdict).then_some(Note::ExpectsAnother { kept, expected, verdict })
 }

@@ -13,7 +13,7 @@ use playproof_formats::shell::Command;
 /// # Errors
 /// As [`own_playbook`].
 pub fn playbook_of(workspace: &Workspace, stored: &Stored) -> Result<(String, Used), Failure> {
-    own(workspace, workspace.lasting_playbook(&stored.proposal.playbook.text)?)
+    own(workspace, workspace.lasting_playbook(&stored.proposal.playbook)?)
 }
 
 /// A playbook that the project can change: its own, at the place where fixtures find it by name.

@@ -14,8 +14,14 @@ use playproof_formats::golden::merge_conflict;
 use playproof_formats::history::RecordKind;
 use playproof_formats::shell::Command;
 
+/// The edited copy of a playbook in the folder of a proposal.
+pub const COPY: &str = "playbook.yaml";
+
+/// The text that was copied, beside it.
+pub const BASE: &str = "base.yaml";
+
 /// Folders beside the proposals that are none.
-const ASIDE: [&str; 4] = ["rejected", "history", "feedback", STAGING];
+const ASIDE: [&str; 3] = ["rejected", "history", STAGING];
 
 /// A proposal with its files.
 #[derive(Debug)]
@@ -40,10 +46,10 @@ pub struct Stored {
 /// A folder that cannot be read.
 pub fn ids(workspace: &Workspace) -> Result<Vec<String>, Failure> {
     let mut ids = Vec::new();
-    for path in folders::files_under(workspace.proposals(), "proposal.yaml")? {
+    for path in folders::files_under(workspace.proposals(), COPY)? {
         let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         if let [id, file] = parts.as_slice()
-            && file == "proposal.yaml"
+            && file == COPY
             && !is_reserved(id)
         {
             ids.push(id.clone());
@@ -60,9 +66,7 @@ pub fn is_reserved(id: &str) -> bool {
 /// The id of the proposal that `asked` names: by its id, its folder, or its file.
 pub fn known(workspace: &Workspace, asked: &str) -> Option<String> {
     let is_there = |id: &String| {
-        !is_reserved(id)
-            && !id.contains('/')
-            && folders::has_file(&workspace.proposals().join(id).join("proposal.yaml"))
+        !is_reserved(id) && !id.contains('/') && folders::has_file(&workspace.proposals().join(id).join(COPY))
     };
     workspace.proposal_named(asked).filter(is_there)
 }
@@ -83,28 +87,16 @@ pub fn find(workspace: &Workspace, asked: &str) -> Result<String, Failure> {
 /// # Errors
 /// No such proposal, everything that is wrong in its files.
 pub fn load(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
-    load_as(workspace, id, |source| source)
-}
-
-/// The same of one that may be made for nothing.
-///
-/// # Errors
-/// As [`load`].
-pub fn load_to_rebase(workspace: &Workspace, id: &str) -> Result<Stored, Failure> {
-    load_as(workspace, id, proposal::with_base)
-}
-
-fn load_as(workspace: &Workspace, id: &str, mend: fn(Arc<Source>) -> Arc<Source>) -> Result<Stored, Failure> {
     let named = find(workspace, id)?;
     let folder = workspace.proposals().join(&named);
-    let file = folder.join("proposal.yaml");
     let again = Command::new("playproof propose check").name(&named);
     refuse_conflicts(workspace, &folder).map_err(|failure| failure.next(again.clone()))?;
-    let proposal = proposal::parse(mend(workspace.read(&file)?)).map_err(|report| {
-        let only_based = report.diagnostics.iter().all(|said| said.help.as_deref() == Some(proposal::REBASE));
-        let rebase = Command::new("playproof propose rebase").name(&named);
-        Failure::from(report).next(if only_based { rebase } else { again.clone() })
-    })?;
+    let copied = folder.join(BASE);
+    let copied = folders::has_file(&copied).then(|| workspace.read(&copied)).transpose()?;
+    let source = workspace.read(&folder.join(COPY))?;
+    let rebase = Command::new("playproof propose rebase").name(&named);
+    let next = if proposal::has_base(&source.text) { again.clone() } else { rebase };
+    let proposal = proposal::parse(source, copied).map_err(|report| Failure::from(report).next(next))?;
     let adr = folder.join("adr.md");
     let adr = folders::has_file(&adr).then(|| workspace.read(&adr)).transpose()?;
     let (mut fixtures, mut sources) = (Vec::new(), Vec::new());

@@ -2,6 +2,7 @@
 
 use super::case::{CaseResult, GoldenState};
 use super::rows::PlaybookRows;
+use crate::kept::JudgedKept;
 use playproof_formats::golden::Class;
 
 /// The result of a check.
@@ -15,6 +16,8 @@ pub struct CheckReport {
     pub rows: Vec<PlaybookRows>,
     /// Whether the check ended at the first result that does not pass.
     pub ended_early: bool,
+    /// The kept calls. None of them decides whether the check passes.
+    pub kept: Vec<JudgedKept>,
 }
 
 /// Counts of results. A run that contradicts its `expect` also counts under its class, if it has one.

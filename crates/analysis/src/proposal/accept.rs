@@ -1,20 +1,19 @@
-//! Accepting a proposal: its goldens and its history record, and what has changed since it was made. Writes nothing.
+//! Accepting a proposal: its goldens and its history record. Writes nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::apply::Applied;
+use super::copy::Applied;
 use super::diff::FixtureDiff;
-use super::gates::touched;
 use super::report::ProposalReport;
 use super::trial::ProposalContext;
 use crate::check::{Case, CaseId, check_one};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Contradiction, Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
-use playproof_formats::golden::{Class, GoldenFile, Reason, RowChange, row_changes};
+use playproof_formats::golden::{Class, GoldenFile, Reason};
 use playproof_formats::history::{AcceptedProposal, History, Record, RecordKind};
-use playproof_formats::playbook::{Loaded, fingerprint_of, rows};
+use playproof_formats::playbook::{Loaded, rows};
 
 /// Why a proposal cannot be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,30 +119,4 @@ pub fn record(
         explained: explained.map(|diff| diff.id.to_string()).collect(),
     });
     Ok(Record { kind, playbook: judged.playbook.clone(), reason: reason.to_owned(), rows })
-}
-
-/// How the rows that a proposal changes or removes have changed since it was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChangedSince {
-    /// The history does not have its base playbook. It changes these rows.
-    Unknown(Vec<String>),
-    /// These of its rows have changed.
-    Changed(Vec<RowChange>),
-}
-
-/// The changes since the playbook with the fingerprint `base`.
-pub fn changed_since(history: &History, base: &str, playbook: &str, applied: &Applied) -> ChangedSince {
-    let names: Vec<&str> = touched(&applied.rows).collect();
-    let now = applied.rows.iter().filter(|row| names.contains(&row.name.as_str()));
-    let now: Vec<(&str, &str)> = now.filter_map(|row| Some((row.name.as_str(), row.before.as_deref()?))).collect();
-    let is_base = |rows: &BTreeMap<&str, &str>| {
-        fingerprint_of(rows.iter().map(|(name, text)| (*name, *text))).to_string() == base
-    };
-    match history.rows_when(playbook, is_base) {
-        None => ChangedSince::Unknown(now.iter().map(|(name, _)| (*name).to_owned()).collect()),
-        Some(then) => {
-            let then = then.into_iter().filter(|(name, _)| now.iter().any(|(known, _)| known == name));
-            ChangedSince::Changed(row_changes(then, now.iter().copied()))
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The recorded failures behind a draft. Reads no recording and decides nothing.
 
-use crate::feedback::{CameFrom, Kept};
+use crate::kept::{CameFrom, Kept};
 use crate::mining::{Cluster, FailureExample, Mined, MinedPart};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::ids::AttemptNo;
@@ -31,9 +31,9 @@ pub enum EvidenceSource {
         /// Recorded attempts that failed.
         failures: u64,
     },
-    /// The call of a feedback.
+    /// A kept call.
     Kept {
-        /// The feedback.
+        /// Its id.
         id: String,
         /// Where the call was.
         came_from: CameFrom,
@@ -41,7 +41,7 @@ pub enum EvidenceSource {
         note: String,
         /// The call as shown.
         call: Box<RecordedCall>,
-        /// Whether only feedback was searched.
+        /// Whether only kept calls were searched.
         is_alone: bool,
     },
 }
@@ -79,15 +79,15 @@ impl DraftEvidence {
         Ok(DraftEvidence::new(cluster.clone(), origin, playbook))
     }
 
-    /// The evidence of a feedback, with the failures `mined` besides; none if nothing failed in its call.
-    pub fn of_feedback(kept: &Kept, mined: MinedPart, plan: &Plan, is_alone: bool) -> Option<DraftEvidence> {
-        let (call, failed) = kept.call().zip(kept.feedback.before.failed.as_ref())?;
+    /// The evidence of a kept call, with the failures `mined` besides; none if the attempt did not fail.
+    pub fn of_kept(kept: &Kept, mined: MinedPart, plan: &Plan, is_alone: bool) -> Option<DraftEvidence> {
+        let call = kept.call()?;
         let both = (call, kept.recorded().unwrap_or(call));
-        let cluster = mined.around(plan, both, AttemptNo::new(failed.attempt))?;
+        let cluster = mined.around(plan, both, AttemptNo::new(kept.file.attempt))?;
         let origin = EvidenceSource::Kept {
             id: kept.id.clone(),
-            came_from: kept.feedback.came_from.clone(),
-            note: kept.feedback.note.clone(),
+            came_from: kept.file.came_from.clone(),
+            note: kept.file.note.clone(),
             call: Box::new(call.clone()),
             is_alone,
         };

@@ -50,7 +50,7 @@ pub struct DraftFixture {
 /// The content of a title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Title {
-    /// The note of a feedback.
+    /// The note of a kept call.
     Note(String),
     /// The message of a tool.
     Says {
@@ -80,13 +80,13 @@ pub fn fixtures(
     let (draft, mut notes) = (plans.draft, Vec::new());
     let recorded = evidence.map(|(evidence, calls)| RecordedFixtures { plans, evidence, calls });
     let mut caught = recorded.as_ref().and_then(RecordedFixtures::caught);
-    let mut spared = recorded.as_ref().filter(|_| draft.has_rule()).and_then(RecordedFixtures::spared);
-    if caught.is_none() || (spared.is_none() && draft.has_rule()) {
+    let mut spared = recorded.as_ref().filter(|_| draft.rule.is_some()).and_then(RecordedFixtures::spared);
+    if caught.is_none() || (spared.is_none() && draft.rule.is_some()) {
         let all = probes(plans.after, &draft.playbook).into_iter().map(|probe| probe.fixture);
         let all: Vec<Fixture> = all.collect();
         let made_up = || all.iter().find(|fixture| plans.catches(fixture)).cloned();
         caught = caught.or_else(|| made_up().map(|fixture| (Title::Text(fixture.title.clone()), fixture)));
-        if spared.is_none() && draft.has_rule() {
+        if spared.is_none() && draft.rule.is_some() {
             let why = evidence.map(|(evidence, _)| match evidence.cluster.others.is_empty() {
                 true => WhySynthetic::NoOther,
                 false => WhySynthetic::AllCaught(draft.verdict.clone()),
@@ -95,9 +95,8 @@ pub fn fixtures(
             spared = plans.made_up(&all).map(|fixture| (title, fixture.clone()));
             notes.extend(why.map(Note::LookAlikeMadeUp));
             let origin = evidence.map(|(evidence, _)| &evidence.origin);
-            notes.extend(
-                matches!(origin, Some(EvidenceSource::Kept { is_alone: true, .. })).then_some(Note::FeedbackAlone),
-            );
+            notes
+                .extend(matches!(origin, Some(EvidenceSource::Kept { is_alone: true, .. })).then_some(Note::KeptAlone));
         }
     }
     let caught = caught.map(|(title, fixture)| (title, plans.with_expectation(fixture)));
@@ -156,7 +155,7 @@ impl TrialPlans<'_> {
             return false;
         }
         let (before, after) = (TrialPlans::shows(self.before, fixture), TrialPlans::shows(self.after, fixture));
-        let is_changed = if self.draft.has_rule() { !self.gives(&before) } else { before != after };
+        let is_changed = if self.draft.rule.is_some() { !self.gives(&before) } else { before != after };
         self.gives(&after) && is_changed
     }
 

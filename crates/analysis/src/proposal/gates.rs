@@ -5,16 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::adr;
-use super::apply::{Applied, is_order_alone};
+use super::adr::Expected;
+use super::copy::{Applied, Proposal, is_order_alone};
 use super::diff::{FixtureDiff, is_as_accepted};
-use super::model::{Expected, OperationKind, Proposal};
 use crate::check::CaseId;
-use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::Contradiction;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{Class, RowChange};
+use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::silent_rules;
-use playproof_formats::playbook::{Loaded, fingerprint};
 use playproof_formats::shell::Command;
 
 /// The placeholder of a draft.
@@ -41,9 +40,9 @@ pub enum GateKind {
     LookAlikeCaught,
     /// A fixture contradicts its `expect`.
     Contradiction,
-    /// A golden changes that the proposal does not list.
+    /// A golden changes that the decision record does not name.
     UnnamedChange,
-    /// A golden that the proposal lists does not change.
+    /// A golden that the decision record names does not change.
     ExpectedChangeMissing,
     /// A guard is weaker without a reason.
     GuardWeakened,
@@ -159,12 +158,13 @@ fn by_hand(tried: &TrialFacts<'_>, what: String) -> Way {
 
 /// Checks the base of the proposal.
 fn check_base(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
-    let now = fingerprint(&tried.before.playbook).to_string();
-    let (playbook, base) = (&tried.proposal.playbook.text, &tried.proposal.base.text);
-    if now != *base {
-        let short = |text: &str| text.chars().take(12).collect::<String>();
-        let said =
-            format!("`{playbook}` has changed since the proposal was made ({} is now {})", short(base), short(&now));
+    let playbook = &tried.proposal.playbook;
+    if let Some(first) = tried.applied.since.first() {
+        let more = match tried.applied.since.len() {
+            1 => String::new(),
+            rows => format!(" and {} more rows", rows - 1),
+        };
+        let said = format!("`{playbook}` has changed since the proposal was made: `{}`{more}", first.name);
         say(GateKind::BaseMoved, said, (None, Command::new("playproof propose rebase").name(tried.id)));
     }
     if let Some(first) = tried.unapproved.first() {
@@ -191,14 +191,29 @@ fn check_base(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way
     }
 }
 
-/// The verdicts that a proposal adds, and those for which it adds a rule, each once; `after` is the playbook as proposed.
-fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
+/// A row by its kind and its name.
+fn kind_and_name(change: &RowChange) -> (&str, &str) {
+    change.name.split_once(' ').unwrap_or((&change.name, ""))
+}
+
+/// The rules that were there and are removed or say something else.
+fn replaced(rows: &[RowChange]) -> impl Iterator<Item = (&str, &RowChange)> {
+    let is_replaced = |change: &&RowChange| change.before.is_some() && !is_order_alone(change);
+    rows.iter().filter(is_replaced).filter_map(|change| match kind_and_name(change) {
+        ("rule", name) => Some((name, change)),
+        _ => None,
+    })
+}
+
+/// The verdicts that a proposal adds, and those of the rules that it adds or changes, each once.
+fn given(applied: &Applied) -> Vec<&str> {
+    let after = &applied.loaded.playbook;
     let mut verdicts: Vec<&str> = Vec::new();
-    for operation in &proposal.operations {
-        let verdict = match &operation.what {
-            OperationKind::AddVerdict(name, _) => Some(name.text.as_str()),
-            OperationKind::AddRule(name, ..) => {
-                let rule = after.rules.iter().find(|rule| *rule.name == *name.text);
+    for change in applied.rows.iter().filter(|change| change.after.is_some() && !is_order_alone(change)) {
+        let verdict = match kind_and_name(change) {
+            ("verdict", name) if change.before.is_none() => Some(name),
+            ("rule", name) => {
+                let rule = after.rules.iter().find(|rule| *rule.name == *name);
                 rule.map(|rule| &*after.verdict(rule.verdict).name)
             }
             _ => None,
@@ -208,29 +223,28 @@ fn given<'a>(proposal: &'a Proposal, after: &'a Playbook) -> Vec<&'a str> {
     verdicts
 }
 
-/// The verdicts that a proposal names, then those for which it adds a rule; without the playbook as proposed, where it
-/// does not fit it, the first alone.
-pub fn verdicts<'a>(proposal: &'a Proposal, after: Option<&'a Playbook>) -> Vec<&'a str> {
-    let named = proposal.operations.iter().filter_map(|operation| match &operation.what {
-        OperationKind::AddVerdict(name, _)
-        | OperationKind::ChangeVerdict(name, _)
-        | OperationKind::RemoveVerdict(name) => Some(name.text.as_str()),
-        _ => None,
-    });
+/// The verdicts that a proposal changes, then those of the rules that it adds or changes.
+pub fn verdicts(applied: &Applied) -> Vec<&str> {
+    let named = applied.rows.iter().map(kind_and_name).filter(|(kind, _)| *kind == "verdict").map(|(_, name)| name);
     let mut verdicts: Vec<&str> = named.collect();
-    let given = after.map_or_else(Vec::new, |after| given(proposal, after));
-    verdicts.extend(given.into_iter().filter(|verdict| !verdicts.contains(verdict)).collect::<Vec<_>>());
+    for verdict in given(applied) {
+        if !verdicts.contains(&verdict) {
+            verdicts.push(verdict);
+        }
+    }
     verdicts
 }
 
 /// Whether no fixture can show the change: it only rewords meanings or removes what never matches.
 fn is_unseen(tried: &TrialFacts<'_>) -> bool {
-    tried.proposal.operations.iter().all(|operation| match &operation.what {
-        OperationKind::ChangeVerdict(_, parts) => parts.iter().all(|part| part.key == "means"),
-        OperationKind::RemoveRule(rule) => !can_match(tried.before, &rule.text),
-        OperationKind::RemoveVerdict(_) => true,
+    let mut rows = tried.applied.rows.iter().filter(|change| !is_order_alone(change)).peekable();
+    let is_unseen = |change: &RowChange| match (kind_and_name(change), &change.before, &change.after) {
+        (("verdict", _), Some(_), Some(_)) => change.parts().iter().all(|part| part.path == "means"),
+        (("verdict", _), Some(_), None) => true,
+        (("rule", name), Some(_), None) => !can_match(tried.before, name),
         _ => false,
-    })
+    };
+    rows.peek().is_some() && rows.all(is_unseen)
 }
 
 /// Whether a rule of the playbook can match at all.
@@ -241,10 +255,7 @@ fn can_match(loaded: &Loaded, rule: &str) -> bool {
 
 /// Checks that fixtures show the failures of removed rules.
 fn removals(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
-    let removed = tried.proposal.operations.iter().filter_map(|operation| match &operation.what {
-        OperationKind::RemoveRule(rule) => Some(&rule.text),
-        _ => None,
-    });
+    let removed = replaced(&tried.applied.rows).filter(|(_, change)| change.after.is_none()).map(|(rule, _)| rule);
     for rule in removed.filter(|rule| can_match(tried.before, rule)) {
         if !tried.diffs.iter().any(|diff| diff.rule_matches_before(rule)) {
             let said = format!("no fixture shows how the failures of the rule `{rule}` end without it");
@@ -254,14 +265,13 @@ fn removals(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way))
     }
 }
 
-/// Whether the proposal removes a rule that gives this verdict: what it adds for the verdict may then catch less.
+/// Whether the proposal removes or changes a rule that gives this verdict: it may then get it less often.
 fn replaces_rule_of(tried: &TrialFacts<'_>, verdict: &str) -> bool {
     let playbook = &tried.before.playbook;
     let gives = |rule: &str| {
         playbook.rules.iter().any(|known| *known.name == *rule && *playbook.verdict(known.verdict).name == *verdict)
     };
-    let mut operations = tried.proposal.operations.iter();
-    operations.any(|operation| matches!(&operation.what, OperationKind::RemoveRule(rule) if gives(&rule.text)))
+    replaced(&tried.applied.rows).any(|(rule, _)| gives(rule))
 }
 
 /// Checks that the proposal's own fixtures show its change: a failure that gets the verdict only now, or one that a
@@ -269,7 +279,7 @@ fn replaces_rule_of(tried: &TrialFacts<'_>, verdict: &str) -> bool {
 fn evidence(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
     let own = || tried.diffs.iter().filter(|diff| diff.is_new);
     let fixtures = format!("{}/fixtures/", tried.folder);
-    let given = given(tried.proposal, &tried.applied.loaded.playbook);
+    let given = given(tried.applied);
     for verdict in &given {
         let gets = own().any(|diff| diff.gives_verdict_after(verdict) && !diff.gives_verdict_before(verdict));
         let loses = own().any(|diff| diff.gives_verdict_before(verdict) && !diff.gives_verdict_after(verdict));
@@ -305,14 +315,14 @@ fn evidence(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way))
         match caught.filter(|_| diff.is_new) {
             Some(verdict) => {
                 let said = format!("the look-alike `{}` gets the verdict `{verdict}`: {expects}", diff.id.fixture);
-                let next = by_hand(tried, format!("narrow the rule in {}/proposal.yaml", tried.folder));
+                let next = by_hand(tried, format!("narrow the rule in {}/playbook.yaml", tried.folder));
                 say(GateKind::LookAlikeCaught, said, next);
             }
             None => {
                 let said = format!("`{}` would contradict its `expect`: {expects}", diff.id);
                 let folder = if diff.is_new { format!("{}/fixtures", tried.folder) } else { tried.fixtures.to_owned() };
                 let help = format!(
-                    "change `expect` in {folder}/{}.yaml if this is intended, otherwise {}/proposal.yaml",
+                    "change `expect` in {folder}/{}.yaml if this is intended, otherwise {}/playbook.yaml",
                     diff.id.fixture, tried.folder
                 );
                 say(GateKind::Contradiction, said, by_hand(tried, help));
@@ -333,38 +343,41 @@ fn is_without(contradictions: &[Contradiction], verdict: &str) -> bool {
 
 /// Compares the changes in the project's goldens with the listed ones.
 fn changes(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) {
-    let expected = |id: &CaseId| tried.proposal.expect.iter().find(|expected| expected.id.text == id.to_string());
+    let named = tried.adr.map(|adr| adr::expected(adr)).unwrap_or_default();
+    let expected = |id: &CaseId| named.iter().find(|expected| expected.id == id.to_string());
     let write = |id: &CaseId, class: Class| {
-        let row = format!("`{id}: {}`", class.as_str());
-        by_hand(tried, format!("write {row} below `expect` in {}/proposal.yaml, if it is intended", tried.folder))
+        let line = adr::golden_line(&id.to_string(), class);
+        let part = adr::GOLDENS;
+        by_hand(tried, format!("write `{line}` below `## {part}` in {}/adr.md, if it is intended", tried.folder))
     };
     for diff in tried.diffs.iter().filter(|diff| !diff.is_new) {
         let Some(class) = diff.class() else { continue };
         match expected(&diff.id) {
             None => {
-                let said = format!("`{}` changes ({class}), and the proposal does not list it", diff.id);
+                let said = format!("`{}` changes ({class}), and the decision record does not name it", diff.id);
                 say(GateKind::UnnamedChange, said, write(&diff.id, class));
             }
             Some(Expected { class: named, .. }) if class < *named => {
-                let said = format!("`{}` changes more than the proposal says: {class}, not only {named}", diff.id);
+                let said =
+                    format!("`{}` changes more than the decision record says: {class}, not only {named}", diff.id);
                 say(GateKind::UnnamedChange, said, write(&diff.id, class));
             }
             Some(_) => {}
         }
     }
-    for Expected { id, .. } in &tried.proposal.expect {
+    for Expected { id, .. } in &named {
         let changes =
-            tried.diffs.iter().any(|diff| !diff.is_new && diff.id.to_string() == id.text && diff.class().is_some());
+            tried.diffs.iter().any(|diff| !diff.is_new && diff.id.to_string() == *id && diff.class().is_some());
         if !changes {
-            let said = format!("the proposal lists `{}`, which does not change", id.text);
-            let next = by_hand(tried, format!("remove it from {}/proposal.yaml", tried.folder));
+            let said = format!("the decision record names `{id}`, which does not change");
+            let next = by_hand(tried, format!("remove it from {}/adr.md", tried.folder));
             say(GateKind::ExpectedChangeMissing, said, next);
         }
     }
     let weak = tried.diffs.iter().find(|diff| !diff.is_new && diff.comparison.has(Class::GuardWeakened));
-    if let Some(diff) = weak.filter(|_| tried.proposal.reason.is_none()) {
-        let said = format!("a guard is weaker in `{}`, and the proposal gives no reason", diff.id);
-        let next = by_hand(tried, format!("write `reason: ...` into {}/proposal.yaml", tried.folder));
+    if let Some(diff) = weak.filter(|_| !tried.adr.is_some_and(|adr| adr::explains_weaker_guards(adr))) {
+        let said = format!("a guard is weaker in `{}`, and the decision record gives no reason", diff.id);
+        let next = by_hand(tried, format!("write the reason below `## {}` in {}/adr.md", adr::GUARDS, tried.folder));
         say(GateKind::GuardWeakened, said, next);
     }
 }
@@ -374,7 +387,7 @@ fn unwritten(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)
     let next = |file: String| by_hand(tried, format!("write it in {file}"));
     let text = &tried.proposal.source.text;
     if let Some(at) = placeholder(text) {
-        let file = format!("{}/proposal.yaml", tried.folder);
+        let file = format!("{}/playbook.yaml", tried.folder);
         let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
         say(GateKind::Unwritten, format!("line {line} of `{file}` says `{UNWRITTEN}`"), next(file));
     }

@@ -51,15 +51,12 @@ fn way_out(tried: &TrialFacts<'_>, said: &Diagnostic) -> Option<String> {
     let Playbook { rules, verdicts, .. } = &tried.before.playbook;
     let rule = || told_of(tried, said, "rule", rules.iter().map(|rule| &*rule.name));
     let verdict = || told_of(tried, said, "verdict", verdicts.iter().map(|verdict| &*verdict.name));
-    let gone = |step: &str, name: &str| {
-        format!(
-            "write `- {step}: {name}` at the end of `operations` in {}/proposal.yaml, if it can be removed",
-            tried.folder
-        )
+    let gone = |kind: &str, name: &str| {
+        format!("take the {kind} `{name}` out of {}/playbook.yaml, if it is not needed any more", tried.folder)
     };
     Some(match said.id {
-        "shadowed_rule" => gone("remove_rule", rule()?),
-        "unreached_verdict" => gone("remove_verdict", verdict()?),
+        "shadowed_rule" => gone("rule", rule()?),
+        "unreached_verdict" => gone("verdict", verdict()?),
         "shadow_undecided" => {
             format!("write a fixture in which the rule `{}` matches into {}/fixtures/", rule()?, tried.folder)
         }

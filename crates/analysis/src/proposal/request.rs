@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::apply::{Applied, apply};
-use super::draft::{Draft, ProposedRule, VerdictChange, compensation, flow, proposal_text};
+use super::draft::{Draft, ProposedRule, VerdictChange, compensation, flow};
+use super::edit::with_draft;
 use super::evidence::DraftEvidence;
-use super::parse::parse;
+use super::gates::UNWRITTEN;
 use crate::check::CaseId;
 use crate::mining::NoRule;
 use playproof_engine::event::EffectClaim;
@@ -15,8 +15,9 @@ use playproof_engine::ids::first_free;
 use playproof_engine::playbook::{Playbook, Verdict};
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
 use playproof_formats::golden::Class;
+use playproof_formats::playbook;
+use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::silent_rules;
-use playproof_formats::playbook::{Loaded, fingerprint};
 use playproof_formats::yaml;
 
 /// A request for a new proposal.
@@ -54,10 +55,10 @@ pub enum NoDraft {
 /// A note for the author of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// The project cannot change the playbook of this feedback: the draft is for another one.
+    /// The project cannot change the playbook of this kept call: the draft is for another one.
     AnotherPlaybook {
-        /// The feedback.
-        feedback: String,
+        /// The kept call.
+        kept: String,
         /// Its playbook.
         about: String,
         /// The playbook of the draft.
@@ -93,8 +94,8 @@ pub enum Note {
     LookAlikeChanges(CaseId, Class),
     /// The look-alike is synthetic.
     LookAlikeMadeUp(WhySynthetic),
-    /// Only feedback was searched for a look-alike.
-    FeedbackAlone,
+    /// Only kept calls were searched for a look-alike.
+    KeptAlone,
     /// The gate refuses the failing call of the fixture, and no calls before it are known that lead to it.
     RefusedAtGate {
         /// Its tool.
@@ -102,20 +103,13 @@ pub enum Note {
         /// The playbook.
         playbook: String,
     },
-    /// The feedback expects another verdict.
+    /// The kept call expects another verdict.
     ExpectsAnother {
-        /// The feedback.
-        feedback: String,
+        /// The kept call.
+        kept: String,
         /// The verdict that it expects.
         expected: String,
         /// The verdict of the draft.
-        verdict: String,
-    },
-    /// The feedback now expects the verdict.
-    ExpectsNow {
-        /// The feedback.
-        feedback: String,
-        /// The verdict.
         verdict: String,
     },
 }
@@ -167,6 +161,7 @@ pub fn draft(
     let queues = new_queues(request, playbook)?;
     notes.extend(queues.iter().cloned().map(Note::AddsQueue));
     let rule = rule(request, known.is_some(), playbook, evidence)?;
+    let rule = rule.or_else(|| known.is_none().then(|| unwritten(&request.verdict)));
     if let VerdictChange::Changed(parts) = &change {
         match (&rule, parts.as_slice(), evidence) {
             (None, [], Some(_)) => return Err(NoDraft::GivenAlready),
@@ -180,9 +175,13 @@ pub fn draft(
             keys: parts.iter().map(|(key, _)| *key).collect(),
         });
     }
-    let base = fingerprint(playbook).to_string();
     let (playbook, verdict) = (name.to_owned(), request.verdict.clone());
-    Ok((Draft { playbook, base, verdict, queues, change, rule, expect: Vec::new() }, notes))
+    Ok((Draft { playbook, verdict, queues, change, rule, expect: Vec::new() }, notes))
+}
+
+/// The rule of a new verdict, with a placeholder for its author.
+fn unwritten(verdict: &str) -> ProposedRule {
+    ProposedRule { name: verdict.replace('_', "-"), when: format!("{{ kind: '{UNWRITTEN}' }}"), before: None }
 }
 
 fn verdict_of<'a>(playbook: &'a Playbook, name: &str) -> Option<&'a Verdict> {
@@ -203,7 +202,9 @@ fn added(request: &DraftRequest, loaded: &Loaded, notes: &mut Vec<Note>) -> Resu
         }
     };
     let effect = request.effect.or(like.map(|(_, effect)| effect)).unwrap_or(EffectClaim::Unknown);
-    Ok(VerdictChange::Added { means: request.means.clone(), effect, then })
+    let means = request.means.clone();
+    let means = means.unwrap_or_else(|| format!("{UNWRITTEN} - what this failure means, in a sentence"));
+    Ok(VerdictChange::Added { means, effect, then })
 }
 
 /// The changed values of an existing verdict.
@@ -282,16 +283,13 @@ fn one_line(typed: &Arc<Source>) -> Result<String, NoDraft> {
     read.map(|value| flow(&value)).map_err(NoDraft::Yaml)
 }
 
-/// Applies the draft to the playbook; `file` is the name of its proposal in messages. A rule without a given place that
-/// could never match is moved up, but no further than needed.
+/// The playbook with the draft in it; `file` is its name in messages. A rule without a given place that could never match
+/// is moved up, but no further than needed.
 ///
 /// # Errors
 /// A draft that does not fit the playbook.
-pub fn place_rule(draft: &mut Draft, file: &str, loaded: &Loaded) -> Result<(Applied, Option<Note>), Report> {
-    let tried = |draft: &Draft| {
-        let proposal = parse(Source::whole(file, proposal_text(draft)))?;
-        apply(&loaded.places.source, &proposal)
-    };
+pub fn place_rule(draft: &mut Draft, file: &str, loaded: &Loaded) -> Result<(Loaded, Option<Note>), Report> {
+    let tried = |draft: &Draft| playbook::parse(with_draft(&loaded.places.source, draft, file)?);
     let last = tried(draft)?;
     let Some(rule) = draft.rule.clone().filter(|rule| rule.before.is_none() && is_silent(&last, &rule.name)) else {
         return Ok((last, None));
@@ -309,7 +307,7 @@ pub fn place_rule(draft: &mut Draft, file: &str, loaded: &Loaded) -> Result<(App
 }
 
 /// Whether a rule of the proposed playbook can never match.
-fn is_silent(applied: &Applied, rule: &str) -> bool {
-    let rules = applied.loaded.playbook.rules.iter().zip(silent_rules(&applied.loaded));
+fn is_silent(proposed: &Loaded, rule: &str) -> bool {
+    let rules = proposed.playbook.rules.iter().zip(silent_rules(proposed));
     rules.filter(|(known, _)| *known.name == *rule).any(|(_, why)| why.is_some())
 }

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use super::apply::Applied;
+use super::copy::{Applied, Proposal};
 use super::diff::before_and_after;
 use super::gates::{TrialFacts, judge, touched};
 use super::lints::lints;
-use super::model::Proposal;
 use super::report::ProposalReport;
 use crate::check::{CaseId, map, row_changes};
 use playproof_engine::fixture::Fixture;

@@ -14,9 +14,9 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Report, Source};
-use playproof_formats::golden::{Class, Lock, changes};
+use playproof_formats::golden::{Lock, RowChange, changes};
 use playproof_formats::history::{History, HistoryEntry, Record, RecordKind};
-use playproof_formats::playbook::{Loaded, fingerprint, rows};
+use playproof_formats::playbook::{Loaded, rows};
 use playproof_formats::{fixture, history, playbook};
 use playproof_trace::assemble::{AssembleOptions, Assembler};
 use playproof_trace::digest::read_piece;
@@ -55,276 +55,198 @@ queues: [people]
 limits: { max_attempts: 4 }   # four
 ";
 
-const BASE: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// A draft of a verdict `said_no` with a rule.
+fn said_no() -> Draft {
+    Draft {
+        playbook: "ours".into(),
+        verdict: "said_no".into(),
+        queues: Vec::new(),
+        change: VerdictChange::Added {
+            means: "It said: \"no\".".into(),
+            effect: EffectClaim::NotApplied,
+            then: "{ deprecate_tool_call: { reason: said no } }".into(),
+        },
+        rule: Some(ProposedRule { name: "said-no".into(), when: "{ message: { contains: no } }".into(), before: None }),
+        expect: Vec::new(),
+    }
+}
 
-fn proposal(operations: &str) -> Proposal {
-    let text = format!("format: proposal/1\nplaybook: ours\nbase: '{BASE}'\noperations:\n{operations}");
-    parse(Source::whole("proposals/x/proposal.yaml", text)).unwrap_or_else(|report| panic!("{report}"))
+/// The same for values of `slow`.
+fn slower(parts: &[(&'static str, &str)]) -> Draft {
+    let parts = parts.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
+    Draft { verdict: "slow".into(), change: VerdictChange::Changed(parts), rule: None, ..said_no() }
 }
 
 fn source(text: &str) -> Arc<Source> {
     Source::whole("playbooks/ours.yaml", text)
 }
 
-fn applied(text: &str, operations: &str) -> Result<String, Report> {
-    apply(&source(text), &proposal(operations)).map(|applied| applied.loaded.places.source.text.clone())
+fn edited(text: &str, draft: &Draft) -> Result<String, Report> {
+    with_draft(&source(text), draft, "proposals/x/playbook.yaml").map(|source| source.text.clone())
 }
 
 /// The lines of the result that are new, and those that are gone.
-fn changed(text: &str, operations: &str) -> (Vec<String>, Vec<String>) {
-    let result = applied(text, operations).unwrap_or_else(|report| panic!("{report}"));
+fn differing(text: &str, draft: &Draft) -> (String, String) {
+    let result = edited(text, draft).unwrap_or_else(|report| panic!("{report}"));
     let lines = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
-    let (old, new) = (lines(text), lines(&result));
-    let mut rest = new.clone();
-    let mut gone = Vec::new();
+    let (old, mut rest) = (lines(text), lines(&result));
+    let mut gone = String::new();
     for line in &old {
         match rest.iter().position(|one| one == line) {
             Some(at) => drop(rest.remove(at)),
-            None => gone.push(line.clone()),
+            None => gone.push_str(line),
         }
     }
-    (rest, gone)
+    (rest.concat(), gone)
 }
-
-const ADD: &str = "  - add_verdict:
-      said_no:
-        means: The tool said no.
-        effect: not_applied
-        # a word
-        then: { deprecate_tool_call: { reason: said no } }
-    comment: Never sent again.
-  - add_rule:
-      rule: said-no
-      when: { message: { contains: 'not found' } }
-      verdict: said_no
-";
 
 #[test]
 fn a_verdict_goes_before_unclassified_and_a_rule_to_the_end_and_no_other_byte_changes() {
-    let (new, gone) = changed(PLAYBOOK, ADD);
-    assert_eq!(gone, [""; 0]);
+    let (new, gone) = differing(PLAYBOOK, &said_no());
+    assert_eq!(gone, "");
     assert_eq!(
-        new.concat(),
-        "  # Never sent again.\n  said_no:\n    means: The tool said no.\n    effect: not_applied\n    # a word\n    \
-         then: { deprecate_tool_call: { reason: said no } }\n\n  - rule: said-no\n    when: { message: { contains: \
-         'not found' } }\n    verdict: said_no\n"
+        new,
+        "  said_no:\n    means: \"It said: \\\"no\\\".\"\n    effect: not_applied\n    then: { deprecate_tool_call: { \
+         reason: said no } }\n\n  - rule: said-no\n    when: { message: { contains: no } }\n    verdict: said_no\n"
     );
-    let result = applied(PLAYBOOK, ADD).unwrap();
+    let result = edited(PLAYBOOK, &said_no()).unwrap();
     assert!(result.contains("said no } }\n\n  unclassified:"), "{result}");
     assert!(result.contains("    verdict: slow\n  - rule: said-no\n"), "{result}");
 }
 
 #[test]
 fn line_ends_of_windows_and_a_missing_last_newline_stay() {
-    let windows = PLAYBOOK.replace('\n', "\r\n");
-    let result = applied(&windows, ADD).unwrap();
-    assert_eq!(result.replace("\r\n", "\n"), applied(PLAYBOOK, ADD).unwrap());
+    let result = edited(&PLAYBOOK.replace('\n', "\r\n"), &said_no()).unwrap();
+    assert_eq!(result.replace("\r\n", "\n"), edited(PLAYBOOK, &said_no()).unwrap());
     assert_eq!(result.matches('\n').count(), result.matches("\r\n").count());
-    let rules_last = PLAYBOOK.replace("classify:", "classify_here:");
-    let (head, rules) = rules_last.split_once("classify_here:").unwrap();
+    let (head, rules) = PLAYBOOK.split_once("classify:").unwrap();
     let (rules, tail) = rules.split_once("otherwise:").unwrap();
     let open = format!("{head}otherwise:{tail}classify:{}", rules.trim_end());
-    let result = applied(&open, ADD).unwrap();
-    assert!(result.ends_with("    verdict: slow\n  - rule: said-no\n    when: { message: { contains: 'not found' } }\n    verdict: said_no"), "{result}");
-}
-
-#[test]
-fn a_rule_goes_before_or_after_another_with_its_comment() {
-    let rule = "  - add_rule: { rule: new, when: { kind: new }, verdict: slow }\n";
-    let result = applied(PLAYBOOK, &format!("{rule}    before: gateway\n")).unwrap();
+    let result = edited(&open, &said_no()).unwrap();
     assert!(
-        result.contains("  - { rule: new, when: { kind: new }, verdict: slow }\n  # A gateway's word.\n"),
+        result.ends_with(
+            "    verdict: slow\n  - rule: said-no\n    when: { message: { contains: no } }\n    verdict: said_no"
+        ),
         "{result}"
     );
-    let result = applied(PLAYBOOK, &format!("{rule}    after: timeout\n    comment: mine\n")).unwrap();
-    assert!(result.contains("verdict: slow }\n\n  # mine\n  - { rule: new,"), "{result}");
-    assert!(result.contains("kind: new }, verdict: slow }\n\n  - { rule: late"), "{result}");
 }
 
 #[test]
-fn a_rule_that_moves_takes_its_comment_along() {
-    let result = applied(PLAYBOOK, "  - move_rule: gateway\n    before: timeout\n").unwrap();
-    let moved = "classify:\n  # A gateway's word.\n  - rule: gateway\n    when:\n      status: 504\n    verdict: slow\n  - { rule: timeout";
-    assert!(result.contains(moved), "{result}");
-    let overlapping = PLAYBOOK.replace("status: 504", "kind: [timeout, x]");
-    let changes = apply(&source(&overlapping), &proposal("  - move_rule: gateway\n    before: timeout\n")).unwrap();
-    assert!(changes.rows.iter().all(is_order_alone) && !changes.rows.is_empty());
-}
-
-#[test]
-fn a_row_that_goes_takes_its_comment_and_its_blank_line_along() {
-    let rule = |name: &str| applied(PLAYBOOK, &format!("  - remove_rule: {name}\n")).unwrap();
-    let gateway = "\n  # A gateway's word.\n  - rule: gateway\n    when:\n      status: 504\n    verdict: slow\n";
-    assert_eq!(rule("gateway"), PLAYBOOK.replace(gateway, ""));
-    assert_eq!(rule("late"), PLAYBOOK.replace("  - { rule: late, when: { kind: late }, verdict: slow }\n", ""));
-    let all = "  - remove_rule: gateway\n  - remove_rule: timeout\n  - remove_rule: late\n  - remove_verdict: slow\n";
-    let result = apply(&source(PLAYBOOK), &proposal(all)).unwrap_or_else(|report| panic!("{report}"));
-    let text = &result.loaded.places.source.text;
-    assert!(text.contains("verdicts:\n  unclassified:\n") && text.contains("classify: []\notherwise"), "{text}");
-    let gone: Vec<_> = result.rows.iter().map(|row| (&*row.name, row.after.is_none())).collect();
-    assert_eq!(gone, [("rule gateway", true), ("rule late", true), ("rule timeout", true), ("verdict slow", true)]);
-    let windows = applied(&PLAYBOOK.replace('\n', "\r\n"), all).unwrap();
-    assert_eq!(windows, text.replace('\n', "\r\n"));
-}
-
-#[test]
-fn a_row_that_is_not_there_or_still_asked_for_does_not_go() {
-    let said = refused(PLAYBOOK, "  - remove_rule: timeot\n");
-    assert_eq!(said, "proposals/x/proposal.yaml:5:18: the playbook has no rule `timeot`");
-    let said = refused(PLAYBOOK, "  - remove_verdict: slow\n");
-    assert!(said.contains("(as proposed)") && said.contains("no verdict is called `slow`"), "{said}");
-    let lent = PLAYBOOK
-        .replace("when: { kind: timeout }", "when: &asked { kind: timeout }")
-        .replace("when: { kind: late }", "when: *asked");
-    let said = refused(&lent, "  - remove_rule: timeout\n");
-    assert!(said.contains("anchor"), "{said}");
+fn a_rule_goes_before_another_and_its_comment() {
+    let rule = ProposedRule { name: "new".into(), when: "{ kind: new }".into(), before: Some("gateway".into()) };
+    let result = edited(PLAYBOOK, &Draft { rule: Some(rule), ..slower(&[]) }).unwrap();
+    assert!(
+        result.contains("  - rule: new\n    when: { kind: new }\n    verdict: slow\n  # A gateway's word.\n"),
+        "{result}"
+    );
 }
 
 #[test]
 fn values_are_replaced_where_they_stand_in_either_style() {
-    let change = |parts: &str| changed(PLAYBOOK, &format!("  - change_verdict: slow\n{parts}"));
     assert_eq!(
-        change("    effect: not_applied\n    means: 'Late: too late.'\n"),
+        differing(PLAYBOOK, &slower(&[("effect", "not_applied"), ("means", "'Late: too late.'")])),
         (
-            vec!["    means: 'Late: too late.'\n".to_owned(), "    effect: not_applied\n".to_owned()],
-            vec!["    means: No answer in time.\n".to_owned(), "    effect: unknown\n".to_owned()]
+            "    means: 'Late: too late.'\n    effect: not_applied\n".to_owned(),
+            "    means: No answer in time.\n    effect: unknown\n".to_owned()
         )
     );
-    let (new, gone) = change("    then: { escalate_to_human: { queue: people } }\n");
-    assert_eq!(new, ["    then: { escalate_to_human: { queue: people } }\n"]);
-    assert_eq!(gone.concat(), "    then:\n      retry_with_backoff:\n        backoff_ms: [200]\n");
-    let (new, _) = change("    then:\n      retry_with_backoff:\n        backoff_ms: [200, 300]\n");
-    assert_eq!(new.concat(), "        backoff_ms: [200, 300]\n");
-    let (new, gone) = changed(PLAYBOOK, "  - change_limit: max_attempts\n    to: 5\n  - add_queue: more\n");
-    assert_eq!(new.concat(), "queues: [people, more]\nlimits: { max_attempts: 5 }   # four\n");
-    assert_eq!(gone.len(), 2);
-}
-
-#[test]
-fn a_text_that_stands_below_its_key_is_replaced_and_the_next_key_stays_in_its_line() {
+    let then = ("then", "{ escalate_to_human: { queue: people } }");
+    let (new, gone) = differing(PLAYBOOK, &slower(&[then]));
+    assert_eq!(new, "    then: { escalate_to_human: { queue: people } }\n");
+    assert_eq!(gone, "    then:\n      retry_with_backoff:\n        backoff_ms: [200]\n");
     let folded = PLAYBOOK.replace("means: No answer in time.", "means: >\n      No answer\n      in time.");
-    let result = applied(&folded, "  - change_verdict: slow\n    means: Too late.\n").unwrap();
+    let result = edited(&folded, &slower(&[("means", "Too late.")])).unwrap();
     assert_eq!(result, PLAYBOOK.replace("No answer in time.", "Too late."));
-    for (value, means) in [
-        ("|\n      Late: # too\n      late.", "\"Late: # too\\nlate.\""),
-        (">\n      Late: too late.", "'Late: too late.'"),
-    ] {
-        let result = applied(&folded, &format!("  - change_verdict: slow\n    means: {value}\n")).unwrap();
-        assert_eq!(result, PLAYBOOK.replace("No answer in time.", means));
-    }
 }
 
 #[test]
-fn what_a_verdict_tells_is_changed_or_added_behind_its_other_parts() {
-    let told = "  - change_verdict: slow\n    tell: { class: network_error }\n";
-    let added = applied(PLAYBOOK, told).unwrap();
-    let then = "        backoff_ms: [200]\n";
-    assert_eq!(added, PLAYBOOK.replacen(then, &format!("{then}    tell: {{ class: network_error }}\n"), 1));
-    let other = "  - change_verdict: slow\n    tell: { class: external_api_error }\n    effect: not_applied\n";
-    let changed = applied(&added, other).unwrap();
-    let expected =
-        added.replace("network_error", "external_api_error").replacen("effect: unknown", "effect: not_applied", 1);
-    assert_eq!(changed, expected);
-    let long =
-        "  - change_verdict: slow\n    tell:\n      class: network_error\n      details: { a: b }\n    means: Late.\n";
-    let text = applied(PLAYBOOK, long).unwrap();
-    let block = format!("{then}    tell:\n      class: network_error\n      details: {{ a: b }}\n");
-    assert_eq!(text, PLAYBOOK.replacen(then, &block, 1).replace("No answer in time.", "Late."));
-    let people = "then: { escalate_to_human: { queue: people } }";
-    let late = format!("  late: {{ means: m, effect: unknown, {people} }}\n");
-    let brackets = PLAYBOOK.replacen("  unclassified:", &format!("{late}\n  unclassified:"), 1);
-    let in_brackets = applied(&brackets, "  - change_verdict: late\n    tell: { class: network_error }\n").unwrap();
-    let told = late.replace(" }\n", ", tell: { class: network_error } }\n");
-    assert_eq!(in_brackets, brackets.replace(&late, &told));
-}
-
-fn refused(text: &str, operations: &str) -> String {
-    let report = applied(text, operations).unwrap_err();
-    report.to_string()
+fn a_queue_is_added_in_either_style() {
+    let queue = Draft { queues: vec!["more".into()], ..slower(&[]) };
+    assert_eq!(differing(PLAYBOOK, &queue).0, "queues: [people, more]\n");
+    let block = PLAYBOOK.replace("queues: [people]", "queues:\n  - people");
+    assert_eq!(differing(&block, &queue), ("  - more\n".to_owned(), String::new()));
 }
 
 #[test]
-fn what_is_not_there_or_there_already_is_refused_at_its_place_in_the_proposal() {
-    let said = refused(PLAYBOOK, "  - move_rule: timeot\n    after: gateway\n");
-    assert_eq!(said, "proposals/x/proposal.yaml:5:16: the playbook has no rule `timeot`");
-    let said = refused(PLAYBOOK, "  - add_queue: people\n");
-    assert_eq!(said, "proposals/x/proposal.yaml:5:16: the playbook already has a queue `people`");
-    let said = refused(PLAYBOOK, "  - change_verdict: none\n    effect: applied\n");
-    assert_eq!(said, "proposals/x/proposal.yaml:5:21: the playbook has no verdict `none`");
-}
-
-#[test]
-fn a_rule_for_a_verdict_that_is_missing_is_refused_in_the_playbook_as_proposed() {
-    let said = refused(PLAYBOOK, "  - add_rule: { rule: new, when: { kind: new }, verdict: slwo }\n");
-    assert_eq!(said, "playbooks/ours.yaml (as proposed):26:48: no verdict is called `slwo`");
-}
-
-#[test]
-fn merge_conflicts_brackets_and_aliases_are_refused_at_their_place_in_the_playbook() {
-    let conflict = PLAYBOOK.replace("queues:", "<<<<<<< HEAD\nqueues:");
-    assert_eq!(refused(&conflict, ADD), "playbooks/ours.yaml:28:1: git could not merge this file");
-    let flow = "format: playbook/1\nname: ours\nverdicts: { a: { means: A., effect: unknown, then: { escalate_to_human: { queue: q } } } }\nclassify: []\notherwise: a\ndefault_queue: q\nqueues: [q]\n";
-    assert_eq!(refused(flow, ADD), "playbooks/ours.yaml:3:1: `verdicts` cannot be edited by a program");
-    let into_empty = applied(flow, "  - add_rule: { rule: new, when: { kind: new }, verdict: a }\n").unwrap();
-    assert!(
-        into_empty.contains("classify:\n  - { rule: new, when: { kind: new }, verdict: a }\notherwise"),
-        "{into_empty}"
-    );
+fn brackets_and_aliases_are_refused_at_their_place() {
+    let refused = |text: &str, draft: &Draft| edited(text, draft).unwrap_err().to_string();
+    let flow = "format: playbook/1\nname: ours\nverdicts: { slow: { means: A., effect: unknown, then: { escalate_to_human: { queue: q } } } }\nclassify: []\notherwise: slow\ndefault_queue: q\nqueues: [q]\n";
+    assert_eq!(refused(flow, &said_no()), "proposals/x/playbook.yaml:3:1: `verdicts` cannot be edited by a program");
     let alias = PLAYBOOK
         .replace("    then:\n      retry", "    then: &wait\n      retry")
         .replace("  unclassified:\n", "  late: { means: L., effect: unknown, then: *wait }\n\n  unclassified:\n");
+    let then = ("then", "{ escalate_to_human: { queue: people } }");
     for verdict in ["slow", "late"] {
-        let change = format!("  - change_verdict: {verdict}\n    then: {{ escalate_to_human: {{ queue: people }} }}\n");
+        let change = Draft { verdict: verdict.into(), ..slower(&[then]) };
         assert!(refused(&alias, &change).contains("`then` cannot be edited by a program"), "{verdict}");
     }
 }
 
-#[test]
-fn a_proposal_is_read_strictly_with_places() {
-    let said = |text: &str| parse(Source::whole("p", text)).unwrap_err().to_string();
-    let head = format!("format: proposal/1\nplaybook: ours\nbase: '{BASE}'\n");
-    assert!(said(&format!("{head}operations: []\n")).contains("p:4:13: a proposal changes something"));
-    assert!(
-        said(&format!("{head}operations: [{{ add_queue: a, add_rule: {{}} }}]\n"))
-            .contains("exactly one of these, not 2")
-    );
-    assert!(said(&format!("{head}operations: [{{ add_queue: a, to: 3 }}]\n")).contains("`add_queue` has no key `to`"));
-    assert!(said(&format!("{head}operations: [{{ move_rule: a }}]\n")).contains("says where the rule goes"));
-    assert!(said(&format!("{head}operations: [{{ add_queue: a }}]\nexpect: {{ a/b: worse }}\n")).contains("expected"));
-    assert!(
-        said("format: proposal/1\nplaybook: ours\nbase: abc\noperations: [{ add_queue: a }]\n")
-            .contains("p:3:7: this is not a fingerprint")
-    );
-    assert!(said("<<<<<<< HEAD\n").contains("git could not merge"));
+/// A proposal that copies `PLAYBOOK` and has `edited` in it.
+fn proposal(edited: &str) -> Proposal {
+    let copy = Source::whole("proposals/x/playbook.yaml", copy_of("playbooks/ours.yaml", PLAYBOOK, edited));
+    parse(copy, Some(source(PLAYBOOK))).unwrap_or_else(|report| panic!("{report}"))
 }
 
 #[test]
-fn a_rebase_changes_the_fingerprint_and_nothing_else() {
-    let proposal = proposal("  - add_queue: more # here\n");
-    let new = "1".repeat(64);
-    assert_eq!(rebased(&proposal, &new), proposal.source.text.replace(BASE, &new));
+fn a_copy_names_what_was_copied_in_its_first_line() {
+    let read = proposal(PLAYBOOK);
+    assert_eq!((&*read.playbook, read.base.len()), ("playbooks/ours.yaml", 64));
+    let said =
+        |text: &str, copied: Option<&str>| parse(Source::whole("p", text), copied.map(source)).unwrap_err().to_string();
+    for odd in ["", PLAYBOOK, "# proposal for ours at sha256:abc\n", "# proposal for  at sha256:\n"] {
+        assert_eq!(said(odd, None), "p:1:1: the first line does not say what this is a copy of");
+    }
+    let copy = &read.source.text;
+    assert_eq!(said(copy, Some("other")), "p:1:1: the base beside this copy is not the text that was copied");
+    assert!(said(&format!("{copy}<<<<<<< HEAD\n"), None).contains("git could not merge this file"));
+    assert!(has_base(copy) && !has_base(PLAYBOOK));
 }
 
 #[test]
-fn a_draft_is_a_proposal_that_can_be_read_and_applied() {
-    let draft = Draft {
-        playbook: "ours".into(),
-        base: BASE.into(),
-        verdict: "said_no".into(),
-        queues: Vec::new(),
-        change: VerdictChange::Added {
-            means: Some("It said: \"no\".".into()),
-            effect: EffectClaim::NotApplied,
-            then: "{ escalate_to_human: { queue: people } }".into(),
-        },
-        rule: Some(ProposedRule { name: "said-no".into(), when: "{ message: { contains: no } }".into(), before: None }),
-        expect: vec![(CaseId { playbook: "ours".into(), fixture: "not-this".into() }, Class::EffectChanged)],
-    };
-    let proposal = parse(Source::whole("p", proposal_text(&draft))).unwrap_or_else(|report| panic!("{report}"));
-    let named: Vec<_> = proposal.expect.iter().map(|expected| (&*expected.id.text, expected.class)).collect();
-    assert_eq!(named, [("ours/not-this", Class::EffectChanged)]);
-    let applied = apply(&source(PLAYBOOK), &proposal).unwrap_or_else(|report| panic!("{report}"));
-    assert_eq!(applied.rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["rule said-no", "verdict said_no"]);
+fn what_a_copy_changes_are_its_rows() {
+    let applied = |text: &str| apply(&loaded(PLAYBOOK), &proposal(text)).unwrap_or_else(|report| panic!("{report}"));
+    let rows = |text: &str| applied(text).rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
+    let draft = edited(PLAYBOOK, &said_no()).unwrap();
+    assert_eq!(rows(&draft), ["rule said-no", "verdict said_no"]);
+    assert_eq!(applied(&draft).text(), draft);
+    assert_eq!(verdicts(&applied(&draft)), ["said_no"]);
+    let gateway = "\n  # A gateway's word.\n  - rule: gateway\n    when:\n      status: 504\n    verdict: slow\n";
+    assert_eq!(rows(&PLAYBOOK.replace(gateway, "")), ["rule gateway"]);
+    let moved = PLAYBOOK.replace(gateway, "").replace("classify:\n", &format!("classify:{gateway}"));
+    let moved = moved.replace("status: 504", "kind: [timeout, x]");
+    assert!(applied(&moved).rows.iter().any(is_order_alone), "{:?}", rows(&moved));
+    assert_eq!(verdicts(&applied(&PLAYBOOK.replace("status: 504", "status: 502"))), ["slow"]);
+}
+
+#[test]
+fn a_copy_is_merged_with_what_others_have_changed_since() {
+    let proposal = proposal(&edited(PLAYBOOK, &said_no()).unwrap());
+    let current = PLAYBOOK.replace("max_attempts: 4 }   # four", "max_attempts: 5 }   # five");
+    let applied = apply(&loaded(&current), &proposal).unwrap_or_else(|report| panic!("{report}"));
+    let names = |rows: &[RowChange]| rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&applied.rows), ["rule said-no", "verdict said_no"]);
+    assert_eq!(names(&applied.since), ["limit max_attempts"]);
+    assert_eq!(applied.text(), edited(&current, &said_no()).unwrap());
+    let rebased = rebased(&source(&current), &proposal).unwrap().expect("it has moved");
+    assert_eq!(rebased, Rebased { text: copy_of("playbooks/ours.yaml", &current, applied.text()), conflicts: vec![] });
+    let alone = Proposal { copied: None, ..proposal };
+    let said = apply(&loaded(&current), &alone).unwrap_err().to_string();
+    assert!(said.contains("the text that was copied is not kept"), "{said}");
+    assert!(apply(&loaded(PLAYBOOK), &alone).is_ok(), "it is not needed");
+}
+
+#[test]
+fn lines_that_both_sides_changed_are_a_conflict_with_both_sides() {
+    let proposal = proposal(&PLAYBOOK.replace("No answer in time.", "None came."));
+    let current = PLAYBOOK.replace("No answer in time.", "Too late.");
+    let said = apply(&loaded(&current), &proposal).unwrap_err().to_string();
+    assert!(said.contains("the playbook has changed in the same lines"), "{said}");
+    let rebased = rebased(&source(&current), &proposal).unwrap().expect("it has moved");
+    let conflict = "<<<<<<< the playbook as it is\n    means: Too late.\n=======\n    means: None came.\n\
+                    >>>>>>> as proposed\n";
+    assert_eq!(rebased.conflicts, [conflict]);
+    assert!(rebased.text.contains(conflict));
 }
 
 fn loaded(text: &str) -> Loaded {
@@ -379,12 +301,15 @@ fn asked(request: &DraftRequest, evidence: Option<&DraftEvidence>) -> Result<(Dr
 fn a_new_verdict_escalates_unless_somebody_says_what_follows() {
     let (draft, notes) = asked(&request("gone"), None).unwrap();
     let then = "{ escalate_to_human: { queue: people } }".to_owned();
-    assert_eq!(draft.change, VerdictChange::Added { means: None, effect: EffectClaim::Unknown, then });
-    assert_eq!((draft.rule, notes), (None, vec![Note::EscalatesTo("people".into())]));
+    let means = "write this - what this failure means, in a sentence".to_owned();
+    let added = |then| VerdictChange::Added { means: means.clone(), effect: EffectClaim::Unknown, then };
+    assert_eq!(draft.change, added(then));
+    assert_eq!(draft.rule.map(|rule| rule.when).as_deref(), Some("{ kind: 'write this' }"));
+    assert_eq!(notes, [Note::EscalatesTo("people".into())]);
     let like = DraftRequest { like: Some("slow".into()), ..request("gone") };
     let (draft, notes) = asked(&like, None).unwrap();
     let then = "{ retry_with_backoff: { backoff_ms: [200] } }".to_owned();
-    assert_eq!(draft.change, VerdictChange::Added { means: None, effect: EffectClaim::Unknown, then });
+    assert_eq!(draft.change, added(then));
     assert_eq!(notes, []);
 }
 
@@ -445,8 +370,8 @@ fn a_rule_that_earlier_rules_leave_nothing_to_is_moved_as_late_as_it_can_speak()
 fn drafted(request: &DraftRequest, trace: &str, taken: &[&str]) -> (Vec<DraftFixture>, Vec<Note>) {
     let evidence = evidence_of(trace, 1).unwrap();
     let (mut draft, _) = asked(request, Some(&evidence)).unwrap();
-    let (applied, _) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
-    let (before, after) = (plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook, &Tools::default()));
+    let (proposed, _) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
+    let (before, after) = (plan_of(PLAYBOOK), Plan::new(proposed.playbook, &Tools::default()));
     let plans = TrialPlans { draft: &draft, before: &before, after: &after };
     let wanted = evidence.wanted(true);
     let calls: RecordedCalls = closed(trace)
@@ -525,9 +450,11 @@ fn context(fixtures: Vec<(String, Fixture)>) -> ProposalContext {
 }
 
 /// A proposal tried on the project's fixtures.
-fn tried(context: &ProposalContext, operations: &str, own: &[(String, Fixture)]) -> (ProposalReport, Applied) {
-    let (proposal, before) = (proposal(operations), loaded(PLAYBOOK));
-    let applied = apply(&source(PLAYBOOK), &proposal).unwrap_or_else(|report| panic!("{report}"));
+fn tried(context: &ProposalContext, own: &[(String, Fixture)]) -> (ProposalReport, Applied) {
+    let rule = ProposedRule { name: "other".into(), when: "{ kind: other }".into(), before: None };
+    let edited = edited(PLAYBOOK, &Draft { rule: Some(rule), ..slower(&[]) }).unwrap();
+    let (proposal, before) = (proposal(&edited), loaded(PLAYBOOK));
+    let applied = apply(&before, &proposal).unwrap_or_else(|report| panic!("{report}"));
     let plans = [plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook.clone(), &Tools::default())];
     let goldens = context.runs(&context.fixtures, "ours").map(|(id, _)| (id, None)).collect();
     let candidate = TrialInput {
@@ -545,8 +472,6 @@ fn tried(context: &ProposalContext, operations: &str, own: &[(String, Fixture)])
     (context.try_out(&candidate, NonZeroUsize::MIN), applied)
 }
 
-const RULE: &str = "  - add_rule: { rule: other, when: { kind: other }, verdict: slow }\n";
-
 #[test]
 fn a_proposal_is_tried_on_the_fixtures_that_run_under_its_playbook() {
     let elsewhere = fixture_of(&LOOK_ALIKE.replace("ours", "theirs"));
@@ -554,7 +479,7 @@ fn a_proposal_is_tried_on_the_fixtures_that_run_under_its_playbook() {
     let mut context = context(vec![("a".into(), elsewhere), ("b".into(), usual.clone())]);
     let touched = ("ours".to_owned(), vec!["rule other".to_owned()]);
     context.touched = BTreeMap::from([("x".into(), touched.clone()), ("y".into(), touched)]);
-    let (judged, _) = tried(&context, RULE, &[("b".into(), usual)]);
+    let (judged, _) = tried(&context, &[("b".into(), usual)]);
     let runs: Vec<_> = judged.diffs.iter().map(|diff| (diff.id.fixture.as_str(), diff.is_new)).collect();
     assert_eq!(runs, [("b", true), ("b", false)]);
     let kinds: Vec<GateKind> = judged.gates.iter().map(|gate| gate.kind).collect();
@@ -566,8 +491,8 @@ fn a_proposal_is_tried_on_the_fixtures_that_run_under_its_playbook() {
 #[test]
 fn an_earlier_look_alike_that_gets_the_verdict_is_named_and_no_other() {
     let (mut draft, _) = asked(&DraftRequest { when: typed("{ kind: other }"), ..request("gone") }, None).unwrap();
-    let (applied, _) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
-    let (before, after) = (plan_of(PLAYBOOK), Plan::new(applied.loaded.playbook, &Tools::default()));
+    let (proposed, _) = place_rule(&mut draft, "p", &loaded(PLAYBOOK)).unwrap_or_else(|report| panic!("{report}"));
+    let (before, after) = (plan_of(PLAYBOOK), Plan::new(proposed.playbook, &Tools::default()));
     let plans = TrialPlans { draft: &draft, before: &before, after: &after };
     let says_more = LOOK_ALIKE.replace("not_verdicts: [slow]", "not_verdicts: [slow], attempts: 1");
     let known = LOOK_ALIKE.replace("kind: other", "kind: strange");
@@ -583,7 +508,7 @@ fn accepting_writes_the_goldens_that_are_new_or_change() {
         ("b".into(), fixture_of(&LOOK_ALIKE.replace("kind: other", "kind: strange")))
     }]);
     let own = [("c".to_owned(), fixture_of(LOOK_ALIKE))];
-    let (judged, _) = tried(&context, RULE, &own);
+    let (judged, _) = tried(&context, &own);
     let goldens = accepted_goldens(&judged, &BTreeMap::new(), "why").unwrap();
     assert_eq!(goldens.iter().map(|(id, _)| &*id.fixture).collect::<Vec<_>>(), ["c", "a"]);
 }
@@ -621,7 +546,7 @@ fn history(text: &str) -> History {
 #[test]
 fn a_record_has_the_rows_of_the_proposal_alone() {
     let context = context(vec![("a".into(), fixture_of(LOOK_ALIKE))]);
-    let (judged, applied) = tried(&context, RULE, &[]);
+    let (judged, applied) = tried(&context, &[]);
     let before = loaded(PLAYBOOK);
     let record_of = |history: &History| record(history, &judged, (&before, &applied), &[], "docs\\adr\\1.md", "why");
     let record = record_of(&history(PLAYBOOK)).unwrap();
@@ -630,34 +555,19 @@ fn a_record_has_the_rows_of_the_proposal_alone() {
     assert_eq!((&*taken.adr, taken.goldens.as_slice()), ("docs/adr/1.md", ["ours/a".to_owned()].as_slice()));
     let edited = history(&PLAYBOOK.replace("max_attempts: 4", "max_attempts: 5"));
     assert_eq!(record_of(&edited), Err(NotAccepted::NotRecorded(1, "limit max_attempts".into())));
-    let all = history(&applied.loaded.places.source.text);
+    let all = history(applied.text());
     assert!(matches!(record_of(&all), Err(NotAccepted::NotRecorded(..))));
 }
 
 #[test]
-fn what_changed_since_a_proposal_was_made_is_what_it_changes_too() {
-    let change = "  - change_verdict: slow\n    effect: applied\n";
-    let then = PLAYBOOK.replace("No answer in time.", "None came.").replace("max_attempts: 4", "max_attempts: 5");
-    let base = fingerprint(&loaded(&then).playbook).to_string();
-    let (_, applied) = tried(&context(Vec::new()), change, &[]);
-    let since = |base: &str| changed_since(&history(&then), base, "ours", &applied);
-    let ChangedSince::Changed(rows) = since(&base) else { panic!("{:?}", since(&base)) };
-    assert_eq!(rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["verdict slow"]);
-    assert_eq!(since(BASE), ChangedSince::Unknown(vec!["verdict slow".into()]));
-}
-
-#[test]
-fn rows_of_actions_and_graph_are_edited_by_hand_and_each_is_named() {
-    let refused = |operations: &str| {
-        let text = format!("format: proposal/1\nplaybook: ours\nbase: '{BASE}'\noperations:\n{operations}");
-        let report = parse(Source::whole("proposals/x/proposal.yaml", text.clone())).expect_err("not by proposal");
-        let said = report.diagnostics.iter();
-        said.map(|said| format!("{}: {}", said.id, &text[said.labels[0].span.clone()])).collect::<Vec<_>>()
+fn rows_that_both_sides_add_at_one_place_are_both_kept() {
+    let proposal = proposal(&edited(PLAYBOOK, &said_no()).unwrap());
+    let other = Draft {
+        verdict: "gone".into(),
+        rule: Some(ProposedRule { name: "gone".into(), when: "{ kind: gone }".into(), before: None }),
+        ..said_no()
     };
-    let both = "  - add_action: { pay: { tool: charge } }\n  - change_graph: { next: { pay: [] } }\n";
-    assert_eq!(refused(both), ["edited_by_hand: add_action", "edited_by_hand: change_graph"]);
-    for key in ["actions", "graph", "add_edge", "change_next", "remove_step", "change_others"] {
-        assert_eq!(refused(&format!("  - {key}: a\n")), [format!("edited_by_hand: {key}")]);
-    }
-    assert_eq!(refused("  - add_rules: a\n")[0], "unknown_key: add_rules", "a misspelt key is only that");
+    let current = edited(PLAYBOOK, &other).unwrap();
+    let applied = apply(&loaded(&current), &proposal).unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(applied.rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["rule said-no", "verdict said_no"]);
 }

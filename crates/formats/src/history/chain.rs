@@ -69,27 +69,6 @@ impl History {
         all
     }
 
-    /// The rows of a playbook after the last record for which `is_meant` holds; none if it never holds.
-    pub fn rows_when<'a>(
-        &'a self,
-        playbook: &str,
-        is_meant: impl Fn(&BTreeMap<&'a str, &'a str>) -> bool,
-    ) -> Option<BTreeMap<&'a str, &'a str>> {
-        let (mut rows, mut found) = (BTreeMap::new(), None);
-        for entry in self.entries.iter().filter(|entry| entry.record.playbook == playbook) {
-            for row in &entry.record.rows {
-                match &row.after {
-                    Some(text) => rows.insert(row.name.as_str(), text.as_str()),
-                    None => rows.remove(row.name.as_str()),
-                };
-            }
-            if is_meant(&rows) {
-                found = Some(rows.clone());
-            }
-        }
-        found
-    }
-
     /// The changes from the result of the records to `rows`, all rows of a playbook: the content of the next record.
     pub fn changes<'r>(&self, playbook: &str, rows: impl IntoIterator<Item = (&'r str, &'r str)>) -> Vec<RowChange> {
         let replayed = self.replay(|_, _, _| {});

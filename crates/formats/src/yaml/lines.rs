@@ -1,7 +1,5 @@
 //! Lines and indentation of a YAML text, by byte offsets, for edits that keep all other text. Knows no format.
 
-use std::ops::Range;
-
 use super::node::{MapEntry, Node, NodeKind};
 
 /// The start of the line of byte `at`.
@@ -94,23 +92,4 @@ pub fn is_block_text(text: &str, entry: &MapEntry) -> bool {
 pub fn after_colon(text: &str, entry: &MapEntry) -> usize {
     let from = entry.key_span.end;
     text.get(from..).and_then(|rest| rest.find(':')).map_or(from, |colon| from + colon + 1)
-}
-
-/// The lines of a value as written, without their common indentation.
-pub fn snippet(text: &str, node: &Node) -> Vec<String> {
-    let start = node.span.start;
-    let column = start - line_start(text, start);
-    let is_block = matches!(node.kind, NodeKind::List(_) | NodeKind::Map(_)) && !is_flow(text, node);
-    let end = if is_block { block_end(text, node, column.saturating_sub(1)) } else { node.span.end };
-    dedented(text, start..end, column)
-}
-
-fn dedented(text: &str, span: Range<usize>, column: usize) -> Vec<String> {
-    let said = text.get(span).unwrap_or("").trim_end();
-    let strip = |(n, line): (usize, &str)| {
-        let blanks = line.len() - line.trim_start_matches(' ').len();
-        let cut = if n == 0 { 0 } else { blanks.min(column) };
-        line.get(cut..).unwrap_or("").trim_end().to_owned()
-    };
-    said.lines().enumerate().map(strip).collect()
 }

@@ -6,6 +6,7 @@ use super::changes::CheckPage;
 use super::problems::{Directions, Problem, place_of};
 use crate::json::{Map, Millis, RowJson, document};
 use playproof_analysis::check::{CaseResult, Cause, CheckStatus, GoldenState, PlaybookRows};
+use playproof_analysis::kept::JudgedKept;
 use playproof_engine::time::Instant;
 use playproof_formats::golden::{Class, Comparison, Divergence, DivergencePlace, FirstChange};
 use playproof_formats::shell::Command;
@@ -22,7 +23,18 @@ struct CheckJson<'a> {
     rows: Vec<RowsJson<'a>>,
     orphans: &'a [String],
     results: Vec<ResultJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    kept: Vec<KeptJson<'a>>,
     next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct KeptJson<'a> {
+    id: &'a str,
+    right: bool,
+    expected: &'a str,
+    verdict: Option<&'a str>,
+    rule: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -122,8 +134,14 @@ pub fn json(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Comman
         rows: report.rows.iter().map(rows).collect(),
         orphans: &report.orphans,
         results: report.results.iter().map(|result| one(result, shown.causes.get(&result.id))).collect(),
+        kept: report.kept.iter().map(kept).collect(),
         next: next.map(ToString::to_string),
     })
+}
+
+fn kept(kept: &JudgedKept) -> KeptJson<'_> {
+    let (verdict, rule) = kept.now.as_ref().map(|(verdict, rule)| (verdict.as_str(), rule.as_str())).unzip();
+    KeptJson { id: &kept.id, right: kept.is_right(), expected: &kept.expect, verdict, rule }
 }
 
 fn counts(shown: &CheckPage<'_>) -> Map<usize> {

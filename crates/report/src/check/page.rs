@@ -10,6 +10,7 @@ use crate::style::Palette;
 use crate::text;
 use crate::text::counted;
 use playproof_analysis::check::{CaseResult, Cause, CheckCounts, CheckReport, GoldenState};
+use playproof_analysis::kept::JudgedKept;
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::Class;
 
@@ -47,8 +48,27 @@ pub fn page(shown: &CheckPage<'_>) -> String {
         );
         sections.push(lines.join("\n"));
     }
+    if !shown.report.kept.is_empty() {
+        let kept = shown.report.kept.iter().map(|kept| kept_call(kept, shown));
+        sections.push(kept.collect::<Vec<_>>().join("\n"));
+    }
     sections.push(summary(shown.report, shown.palette));
     sections.join("\n\n")
+}
+
+/// Whether the playbook handles a kept call right, in a line.
+fn kept_call(kept: &JudgedKept, shown: &CheckPage<'_>) -> String {
+    let id = text::escape_unprintable(&kept.id);
+    let file = format!("{}kept/{id}", shown.above);
+    match &kept.now {
+        Some((verdict, rule)) if kept.is_right() => {
+            format!("{}  {file}: {verdict}, by the rule {rule}", shown.palette.good("handled right"))
+        }
+        now => {
+            let now = now.as_ref().map_or("no verdict", |(verdict, _)| verdict);
+            format!("{}  {file}: {now}, expected {}", shown.palette.doubtful("not right yet"), kept.expect)
+        }
+    }
 }
 
 /// Whether a result only lacks a golden.

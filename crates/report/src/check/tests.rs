@@ -67,6 +67,7 @@ fn report() -> CheckReport {
         orphans: vec!["goldens/p/gone.snap".into()],
         rows: vec![PlaybookRows { playbook: "p".into(), is_locked: true, is_used: true, changes: vec![change] }],
         ended_early: false,
+        kept: Vec::new(),
     }
 }
 

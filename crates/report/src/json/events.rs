@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use super::fragment::{digits, millis, number, quote, quoted, raw, span, text, text_if};
 use playproof_engine::event::{
-    Decision, DecisionEvent, ErrorFacts, FieldKey, FieldValue, Headers, KindFrom, Outcome, Status,
-    Transcript,
+    Decision, DecisionEvent, ErrorFacts, FieldKey, FieldValue, Headers, KindFrom, Outcome, Status, Transcript,
 };
 use playproof_engine::time::Instant;
 

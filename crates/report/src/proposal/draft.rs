@@ -2,7 +2,8 @@
 
 use crate::text::{counted, escape_unprintable, fitted, markdown, markdown_code};
 use playproof_analysis::proposal::{
-    Draft, DraftEvidence, EvidenceSource, Note, PARTS, PLACEHOLDER, Title, VerdictChange, WhySynthetic,
+    Draft, DraftEvidence, EvidenceSource, GOLDENS, Note, PARTS, PLACEHOLDER, Title, VerdictChange, WhySynthetic,
+    golden_line,
 };
 use playproof_engine::playbook::UNCLASSIFIED;
 
@@ -36,7 +37,13 @@ pub fn adr(draft: &Draft, evidence: Option<&DraftEvidence>) -> String {
         ask_consequences,
     ];
     let parts: Vec<String> = PARTS.iter().zip(bodies).map(|(part, body)| format!("\n## {part}\n\n{body}\n")).collect();
-    format!("# {title} `{}`\n{}", draft.verdict, parts.concat())
+    format!("# {title} `{}`\n{}{}", draft.verdict, parts.concat(), goldens(draft))
+}
+
+/// The goldens that change, each with the worst that may change in it; nothing without one.
+fn goldens(draft: &Draft) -> String {
+    let lines: Vec<String> = draft.expect.iter().map(|(id, class)| golden_line(&id.to_string(), *class)).collect();
+    if lines.is_empty() { String::new() } else { format!("\n## {GOLDENS}\n\n{}\n", lines.join("\n")) }
 }
 
 /// What the failures have in common, how many there are, and where.
@@ -45,7 +52,7 @@ fn pattern(evidence: &DraftEvidence) -> String {
     match &evidence.origin {
         EvidenceSource::Kept { id, came_from, note, .. } => {
             let seen = format!("Seen in {}, call {}", markdown_code(&came_from.trace), markdown_code(&came_from.call));
-            format!("{seen} (feedback {}): {}", markdown_code(id), markdown(note))
+            format!("{seen} (kept as {}): {}", markdown_code(id), markdown(note))
         }
         EvidenceSource::Mined { traces, failures } => {
             let files: Vec<String> =
@@ -124,8 +131,8 @@ fn why_synthetic(why: &WhySynthetic) -> String {
 /// A note for the author of a draft, in a line.
 pub fn note(note: &Note) -> String {
     match note {
-        Note::AnotherPlaybook { feedback, about, playbook } => {
-            format!("{feedback} is about `{about}`, which the project cannot change: this proposal is for `{playbook}`")
+        Note::AnotherPlaybook { kept, about, playbook } => {
+            format!("{kept} is about `{about}`, which the project cannot change: this proposal is for `{playbook}`")
         }
         Note::NearVerdict { verdict, playbook, near } => {
             format!("`{verdict}` is a new verdict; did you mean `{near}` of {playbook}?")
@@ -145,7 +152,7 @@ pub fn note(note: &Note) -> String {
             format!("the rule goes before `{rule}`, which would otherwise catch all its failures")
         }
         Note::LookAlikeChanges(id, class) => {
-            format!("{id}, an earlier look-alike, now gets the verdict: the proposal lists its golden ({class})")
+            format!("{id}, an earlier look-alike, now gets the verdict: the decision record names its golden ({class})")
         }
         Note::LookAlikeMadeUp(why) => {
             format!("{}: the look-alike is synthetic: write its title", why_synthetic(why))
@@ -154,13 +161,9 @@ pub fn note(note: &Note) -> String {
             "the graph of {playbook} refuses `{tool}`, and no calls are known that lead to it, so that the fixture shows \
              nothing of the failure: write the calls before it by hand, or give the tool an action that a run can reach"
         ),
-        Note::FeedbackAlone => "(`--trace FILE` may find a recorded one)".to_owned(),
-        Note::ExpectsAnother { feedback, expected, verdict } => format!(
-            "{feedback} expects `{expected}`, not `{verdict}`: accepting this does not answer it; to expect this one: \
-             playproof feedback edit {feedback} --expected {verdict}"
-        ),
-        Note::ExpectsNow { feedback, verdict } => {
-            format!("{feedback} now expects `{verdict}`, and is answered when this is accepted")
+        Note::KeptAlone => "(`--trace FILE` may find a recorded one)".to_owned(),
+        Note::ExpectsAnother { kept, expected, verdict } => {
+            format!("{kept} expects `{expected}`, not `{verdict}`: accepting this does not answer it")
         }
     }
 }
@@ -181,7 +184,6 @@ mod tests {
         let change = VerdictChange::Changed(Vec::new());
         let draft = Draft {
             playbook: "ours".into(),
-            base: String::new(),
             verdict: "slow".into(),
             queues: Vec::new(),
             change,

@@ -9,7 +9,7 @@ mod row;
 
 pub use draft::{adr, note, title, verdict_there};
 pub use json::json;
-pub use list::{Listed, list, since};
+pub use list::{Listed, list};
 pub use markdown::{MARKER, markdown};
-pub use page::page;
+pub use page::{page, rows};
 pub(crate) use row::row;

@@ -17,7 +17,7 @@ pub fn page(judged: &ProposalReport, width: usize, palette: Palette) -> String {
         escape_unprintable(&judged.playbook),
         counted(judged.rows.len() as u64, "row", "rows")
     )];
-    parts.push(judged.rows.iter().map(|change| changed(change, width, palette)).collect::<Vec<_>>().join("\n"));
+    parts.push(rows(&judged.rows, width, palette));
     parts.extend(judged.shown().into_iter().map(|diff| fixture(diff, width, palette)));
     parts.push(palette.faint(&unchanged(judged)));
     parts.extend(judged.gates.iter().map(|one| gate(one, width, palette)));
@@ -25,6 +25,11 @@ pub fn page(judged: &ProposalReport, width: usize, palette: Palette) -> String {
         parts.push(palette.good("ready to accept"));
     }
     parts.join("\n\n")
+}
+
+/// Changed rows, each with what is other in it.
+pub fn rows(rows: &[RowChange], width: usize, palette: Palette) -> String {
+    rows.iter().map(|change| changed(change, width, palette)).collect::<Vec<_>>().join("\n")
 }
 
 /// The number of the project's fixture runs that it does not change.

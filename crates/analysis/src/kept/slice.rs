@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::ending::{Ending, failure_at};
-use super::model::Feedback;
+use super::model::KeptFile;
 use crate::explain::InRun;
 use crate::replay::{SessionOptions, Sessions};
 use playproof_engine::call::RecordedCall;
@@ -207,9 +207,9 @@ impl Slice {
         }))
     }
 
-    /// The id of the feedback; `call` is the call as shown.
+    /// The id of the kept call; `call` is the call as shown.
     pub fn id(&self, call: &RecordedCall, playbook: &str) -> String {
-        Feedback::id(call.tool(), &self.kind(call), playbook, &self.text)
+        KeptFile::id(call.tool(), &self.kind(call), playbook, &self.text)
     }
 
     /// What went wrong, in a word: the error kind, else the verdict, else the outcome.

@@ -1,4 +1,4 @@
-//! Feedback written, read back and held against a playbook.
+//! Kept calls: written, read back and held against a playbook.
 
 use super::slice::belongs;
 use super::*;
@@ -44,25 +44,25 @@ fn plan() -> Plan {
     Plan::new(parse_playbook(source).unwrap().playbook, &Tools::default())
 }
 
-fn feedback(expected: Option<&str>) -> Feedback {
-    Feedback {
+fn file(expect: &str) -> KeptFile {
+    KeptFile {
         note: "it's a \"limit\":\nwait".into(),
         playbook: "standard".into(),
         call: "r1#1".into(),
-        expected: expected.map(str::to_owned),
+        attempt: 1,
+        expect: expect.to_owned(),
+        was: "unclassified".into(),
         facts: None,
-        closed: None,
         came_from: CameFrom { trace: "t.jsonl".into(), call: "r1#7".into(), line: 9 },
-        before: Ending::of(&plan(), &call(Some(odd())), &InRun::default()),
     }
 }
 
-fn kept(expected: Option<&str>) -> Kept {
-    let feedback = feedback(expected);
-    let source = Source::whole("x.yaml", feedback.render());
-    let (feedback, places) = parse(source.clone()).unwrap_or_else(|report| panic!("{report}"));
+fn kept(expect: &str) -> Kept {
+    let file = file(expect);
+    let source = Source::whole("x.yaml", file.render());
+    let (file, places) = parse(source.clone()).unwrap_or_else(|report| panic!("{report}"));
     let calls = vec![call(Some(odd()))];
-    Kept { id: "x".into(), feedback, places, source, recorded: calls.clone(), calls, about: 0 }
+    Kept { id: "x".into(), file, places, source, recorded: calls.clone(), calls, about: 0 }
 }
 
 #[test]
@@ -75,13 +75,9 @@ fn what_is_written_is_read_back_and_written_again_to_the_byte() {
         declared: true,
         ..ToolFacts::ASSUMED
     };
-    let calm =
-        Feedback { before: Ending::of(&plan(), &call(None), &InRun::default()), facts: Some(facts), ..feedback(None) };
-    assert_eq!(calm.before.failed, None);
-    let closed = Feedback { closed: Some("the tool is gone: it's over".into()), ..feedback(None) };
-    for feedback in [feedback(Some("out_of_stock")), calm, closed] {
-        let (again, _) = parse(Source::whole("x.yaml", feedback.render())).unwrap_or_else(|report| panic!("{report}"));
-        assert_eq!((again.render(), again), (feedback.render(), feedback));
+    for file in [file("out_of_stock"), KeptFile { facts: Some(facts), ..file("a") }] {
+        let (again, _) = parse(Source::whole("x.yaml", file.render())).unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!((again.render(), again), (file.render(), file));
     }
 }
 
@@ -95,41 +91,35 @@ fn an_ending_says_verdict_rule_compensation_outcome_and_effect() {
 }
 
 #[test]
-fn a_feedback_is_answered_once_its_failure_has_the_expected_verdict() {
-    assert_eq!(kept(None).state(&plan()).0, FeedbackState::Open);
-    assert_eq!(
-        kept(Some("out_of_stock")).state(&plan()),
-        (FeedbackState::Open, Some(("unclassified".into(), "otherwise".into())))
-    );
-    assert_eq!(kept(Some("unclassified")).state(&plan()).0, FeedbackState::Answered);
-    let mut closed = kept(Some("out_of_stock"));
-    closed.feedback.closed = Some("over".into());
-    assert_eq!(closed.state(&plan()).0, FeedbackState::Closed);
-    let mut gone = kept(Some("unclassified"));
+fn a_call_is_handled_right_once_its_failure_has_the_expected_verdict() {
+    let judged = kept("out_of_stock").judged(&plan());
+    assert_eq!(judged.now, Some(("unclassified".into(), "otherwise".into())));
+    assert!(!judged.is_right() && kept("unclassified").judged(&plan()).is_right());
+    let mut gone = kept("unclassified");
     gone.recorded = vec![call(None)];
-    assert_eq!(gone.state(&plan()), (FeedbackState::Open, None));
+    let judged = gone.judged(&plan());
+    assert!(judged.now.is_none() && !judged.is_right());
 }
 
 #[test]
 fn facts_that_were_kept_win_over_all_others() {
-    let mut kept = kept(None);
+    let mut kept = kept("a");
     let playbook = plan().playbook;
     assert!(!kept.plan(&playbook, &Tools::default()).facts("payments.refund").idempotent);
-    let facts = ToolFacts { idempotent: true, ..ToolFacts::ASSUMED };
-    kept.feedback.facts = Some(facts);
+    kept.file.facts = Some(ToolFacts { idempotent: true, ..ToolFacts::ASSUMED });
     assert!(kept.plan(&playbook, &Tools::default()).facts("payments.refund").idempotent);
 }
 
 #[test]
-fn what_no_feedback_says_is_refused_with_its_place() {
-    let good = feedback(Some("out_of_stock")).render();
+fn what_no_file_says_is_refused_with_its_place() {
+    let good = file("out_of_stock").render();
     for (old, new, said) in [
-        ("feedback/1", "feedback/2", "x.yaml:3:9: expected `feedback/1`"),
-        ("expected:", "expcted:", "x.yaml:7:1: a feedback has no key `expcted`"),
-        ("expected: 'out_of_stock'", "expected: 'out of stock'", "x.yaml:7:11: `out of stock` is not a valid name"),
+        ("kept/1", "kept/2", "x.yaml:3:9: expected `kept/1`"),
+        ("expect:", "expct:", "x.yaml:8:1: a kept call has no key `expct`"),
+        ("expect: 'out_of_stock'", "expect: 'out of stock'", "x.yaml:8:9: `out of stock` is not a valid name"),
         ("note: ", "note: ' ' #", "x.yaml:4:7: this text is empty"),
-        ("  attempt: 1", "  attempt: 0", "x.yaml:10:12: expected a whole number from 1"),
-        ("  rule: 'otherwise'\n", "", "x.yaml:10:3: what was made of the call needs `rule`"),
+        ("attempt: 1", "attempt: 0", "x.yaml:7:10: expected a whole number from 1"),
+        ("was: 'unclassified'\n", "", "x.yaml:3:1: a kept call needs `was`"),
         ("call: ", "<<<<<<< HEAD\ncall: ", "x.yaml:6:1: git could not merge"),
     ] {
         let text = good.replacen(old, new, 1);
@@ -140,12 +130,12 @@ fn what_no_feedback_says_is_refused_with_its_place() {
 
 #[test]
 fn an_id_is_readable_and_stable_and_another_for_another_slice() {
-    let id = Feedback::id("payments.issue_refund", "timeout", "standard", "slice");
+    let id = KeptFile::id("payments.issue_refund", "timeout", "standard", "slice");
     assert!(id.starts_with("payments-issue-refund-timeout-") && id.len() == 36, "{id}");
-    assert_eq!(id, Feedback::id("payments.issue_refund", "timeout", "standard", "slice"));
-    assert_ne!(id, Feedback::id("payments.issue_refund", "timeout", "standard", "other"));
-    assert_eq!(Feedback::id("…", "", "p", "s").len(), 6);
-    assert!(Feedback::id(&"x".repeat(300), "y", "p", "s").len() <= 67);
+    assert_eq!(id, KeptFile::id("payments.issue_refund", "timeout", "standard", "slice"));
+    assert_ne!(id, KeptFile::id("payments.issue_refund", "timeout", "standard", "other"));
+    assert_eq!(KeptFile::id("…", "", "p", "s").len(), 6);
+    assert!(KeptFile::id(&"x".repeat(300), "y", "p", "s").len() <= 67);
 }
 
 #[test]
@@ -170,7 +160,7 @@ fn earlier_calls_of_the_run_belong_that_ask_the_same_or_hold_the_token() {
 
 #[test]
 fn a_file_that_is_cut_off_or_lost_a_line_is_read_or_refused_with_a_place() {
-    let text = Feedback { facts: Some(ToolFacts::ASSUMED), ..feedback(Some("out_of_stock")) }.render();
+    let text = KeptFile { facts: Some(ToolFacts::ASSUMED), ..file("out_of_stock") }.render();
     let cuts = (0..text.len()).filter_map(|at| text.get(..at)).map(str::to_owned);
     let lines: Vec<&str> = text.lines().collect();
     let gaps = (0..lines.len()).map(|gap| [&lines[..gap], &lines[gap + 1..]].concat().join("\n"));
@@ -180,66 +170,6 @@ fn a_file_that_is_cut_off_or_lost_a_line_is_read_or_refused_with_a_place() {
             let spans = report.diagnostics.iter().flat_map(|said| &said.labels).map(|label| label.span.clone());
             assert!(spans.into_iter().all(|span| span.start <= span.end && span.end <= end), "{text}");
         }
-    }
-}
-
-/// A feedback whose file reads `text`.
-fn written(text: &str) -> Kept {
-    let source = Source::whole("x.yaml", text);
-    let (feedback, places) = parse(source.clone()).unwrap_or_else(|report| panic!("{report}"));
-    Kept { feedback, places, source, ..kept(None) }
-}
-
-#[test]
-fn what_is_said_anew_leaves_every_other_byte_as_it_is() {
-    let rendered = feedback(None).render();
-    let note = rendered.lines().find(|line| line.starts_with("note: ")).unwrap();
-    let text = rendered
-        .replace(note, "# asked for by Ann\nnote: |\n  it is\n  slow\n# and why")
-        .replace("call: 'r1#1'\n", "call: r1#1   # the second\n");
-    let with = |lines: &str| text.replace("# the second\n", &format!("# the second\n{lines}"));
-    let (asked, closed) = ("expected: 'out_of_stock'\n", "closed: 'it''s gone'\n");
-    for broken in ["\n", "\r\n"] {
-        let file = |text: &str| written(&text.replace('\n', broken));
-        let anew = |text: &str, change: &dyn Fn(&mut Feedback)| {
-            let old = file(text);
-            let mut new = old.feedback.clone();
-            change(&mut new);
-            old.edited(&new).unwrap_or_else(|report| panic!("{report}"))
-        };
-        let is = |edited: String, wanted: &str| assert_eq!(edited, wanted.replace('\n', broken));
-        is(anew(&text, &|new| new.expected = Some("out_of_stock".into())), &with(asked));
-        is(anew(&with(asked), &|new| new.closed = Some("it's gone".into())), &with(&format!("{asked}{closed}")));
-        is(anew(&with(closed), &|new| new.closed = None), &text);
-        is(anew(&with(asked), &|new| new.expected = Some("gone".into())), &with("expected: 'gone'\n"));
-        let noted = text.replace("note: |\n  it is\n  slow\n", "note: 'fast: no'\n");
-        is(anew(&text, &|new| new.note = "fast: no".into()), &noted);
-    }
-}
-
-#[test]
-fn a_file_that_ends_open_gets_its_line_all_the_same() {
-    let rendered = feedback(None).render();
-    let call = rendered.lines().find(|line| line.starts_with("call: ")).unwrap();
-    let text = format!("{}{call}", rendered.replace(&format!("{call}\n"), ""));
-    let old = written(&text);
-    let closed = Feedback { closed: Some("over".into()), ..old.feedback.clone() };
-    assert_eq!(old.edited(&closed).unwrap(), format!("{text}\nclosed: 'over'"));
-}
-
-#[test]
-fn a_file_between_brackets_or_with_an_alias_is_left_to_hands() {
-    let flow = "{ format: feedback/1, note: n, playbook: p, call: 'r1#1', came_from: { trace: t, call: c, line: 1 }, \
-                before: { outcome: o, effect: e, attempts: 1 } }\n";
-    let lent = feedback(Some("out_of_stock"))
-        .render()
-        .replacen("playbook: 'standard'", "playbook: &a standard", 1)
-        .replacen("expected: 'out_of_stock'", "expected: *a", 1);
-    for (text, key) in [(flow.to_owned(), "note"), (lent, "expected")] {
-        let old = written(&text);
-        let new = Feedback { note: "else".into(), expected: Some("other".into()), ..old.feedback.clone() };
-        let said = old.edited(&new).unwrap_err().to_string();
-        assert!(said.contains(&format!("`{key}` cannot be edited by a program")), "{said}");
     }
 }
 
@@ -303,9 +233,9 @@ fn a_call_that_does_not_replay_alone_as_in_its_trace_is_not_cut() {
 }
 
 #[test]
-fn a_feedback_whose_slice_lacks_its_call_is_refused_at_its_name() {
+fn a_file_whose_slice_lacks_its_call_is_refused_at_its_name() {
     let said = || {
-        let source = Source::whole("x.yaml", feedback(None).render());
+        let source = Source::whole("x.yaml", file("a").render());
         (parse(source.clone()).unwrap_or_else(|report| panic!("{report}")), source)
     };
     let ((parsed, places), source) = said();
@@ -313,46 +243,7 @@ fn a_feedback_whose_slice_lacks_its_call_is_refused_at_its_name() {
     let report = report.to_string();
     assert!(report.starts_with("x.yaml:6:7: the slice `x.jsonl` has no call `r1#1`"), "{report}");
     let ((parsed, places), source) = said();
-    let parsed = Feedback { call: "r#3".into(), ..parsed };
+    let parsed = KeptFile { call: "r#3".into(), ..parsed };
     let kept = Kept::new("x", (parsed, places), source, "x.jsonl", read(&RedactionRules::default())).unwrap();
     assert_eq!((kept.about, kept.call().and_then(RecordedCall::id)), (2, Some("c")));
-}
-
-#[test]
-fn what_people_say_is_changed_or_refused() {
-    let open = feedback(None);
-    let edited = open.edit(Some("out_of_stock"), Some("slow")).unwrap();
-    assert_eq!((edited.expected.as_deref(), &*edited.note), (Some("out_of_stock"), "slow"));
-    assert_eq!(edited.edit(None, None), Ok(edited.clone()), "what is not given stays");
-    let calm = Feedback { before: Ending::of(&plan(), &call(None), &InRun::default()), ..open.clone() };
-    assert_eq!(calm.edit(Some("out_of_stock"), None), Err(EditRefused::NothingFailed));
-    assert!(calm.edit(None, Some("slow")).is_ok());
-    let closed = open.close("over").unwrap();
-    assert_eq!(closed.close("again"), Err(EditRefused::ClosedAlready("over".into())));
-    assert_eq!((closed.reopen(), open.reopen()), (Ok(open.clone()), Err(EditRefused::NotClosed)));
-}
-
-#[test]
-fn what_is_open_waits_first_for_an_expected_verdict() {
-    let judged = |expected, change: fn(&mut Kept)| {
-        let mut kept = kept(expected);
-        change(&mut kept);
-        JudgedFeedback::of(kept, &plan())
-    };
-    let (unsaid, said) = (judged(None, |kept| kept.id = "unsaid".into()), judged(Some("out_of_stock"), |_| {}));
-    let closed = judged(None, |kept| kept.feedback.closed = Some("over".into()));
-    let answered = judged(Some("unclassified"), |_| {});
-    assert_eq!(
-        (said.tool(), said.verdict(), said.rule()),
-        ("payments.refund", Some("unclassified"), Some("otherwise"))
-    );
-    assert!(matches!(waiting(&[said.clone(), unsaid]), Some(OpenFeedback::Expectation(kept)) if kept.id == "unsaid"));
-    assert!(matches!(waiting(&[closed.clone(), said]), Some(OpenFeedback::Change(kept)) if kept.id == "x"));
-    assert!(waiting(&[closed, answered]).is_none());
-}
-
-#[test]
-fn an_expected_verdict_that_the_playbook_lacks_is_new() {
-    let is_new = |expected| feedback(expected).expects_new(&plan().playbook);
-    assert_eq!([is_new(None), is_new(Some("unclassified")), is_new(Some("odd"))], [false, false, true]);
 }
