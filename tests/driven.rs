@@ -89,10 +89,11 @@ impl<'a> Shell<'a> {
         match due {
             Due::Call(_) => {}
             Due::Answer(call, asked, reply) => dispatcher.answer(now, call, asked, &reply).expect("it is out"),
-            Due::TimeOut(call, asked) => match dispatcher.outcome(call) {
-                None => dispatcher.time_out(now, call, asked).expect("it is out"),
-                Some(_) => {}
-            },
+            Due::TimeOut(call, asked) => {
+                if dispatcher.outcome(call).is_none() {
+                    dispatcher.time_out(now, call, asked).expect("it is out");
+                }
+            }
             Due::GiveUp(call, asked) => dispatcher.give_up(now, call, asked).expect("it is out"),
             // A caller that went away before the timeout hears the answer of an attempt that is still out.
             Due::Late(call, attempt, reply) => {
@@ -128,7 +129,7 @@ impl<'a> Shell<'a> {
             timeout: call.timeout,
             draws: call.draws.clone(),
             seed: self.fixture.seed,
-            steps: call.steps.iter().map(|step| (step.step.to_string(), step.args.clone())).collect(),
+            steps: call.steps.iter().map(|step| (String::from(&*step.step), step.args.clone())).collect(),
             unknown_steps: steps.iter().filter(|step| !has(&step.name)).map(|step| step.name.to_string()).collect(),
         }
     }

@@ -186,7 +186,7 @@ fn an_input_that_cannot_be_read_does_not_hide_the_others() {
             "{{\"run_id\":\"r1\",\"call_id\":\"{id}\",\"tool\":\"payments.issue_refund\",\"args\":{{\"order\":1}},{answer}}}\n"
         )
     };
-    let slow = r#""status":"error","error":{"kind":"429_rate_limited","message":"slow"}"#;
+    let slow = r#""status":"error","error":{"kind":"429_rate_limited","message":"too many requests"}"#;
     place.write("tools.yaml", TOOLS);
     place.write("in/a.jsonl", line("c1", slow));
     let explain = |args: &[&str]| place.run(&[&["explain"], args, &["--tools", "tools.yaml"]].concat());

@@ -10,7 +10,7 @@ tools:
 ";
 
 const TIMEOUT: &str = r#""status":"error","error":{"kind":"timeout","message":"t"}"#;
-const SLOW: &str = r#""status":"error","error":{"kind":"429_rate_limited","message":"slow"}"#;
+const SLOW: &str = r#""status":"error","error":{"kind":"429_rate_limited","message":"too many requests"}"#;
 const REFUSED: &str = r#""status":"error","error":{"kind":"tool_error","message":"balance is not enough"}"#;
 const OK: &str = r#""status":"ok""#;
 
@@ -445,12 +445,12 @@ fn what_an_answer_tells_to_be_done_is_not_sent_again() {
             assert!(page.contains("send again? No, because the answer says that something was done."), "{page}");
         }
         // The same intent counts.
-        let pages = known(&[&one, &failed("429_rate_limited", "slow")]);
+        let pages = known(&[&one, &failed("429_rate_limited", "too many requests")]);
         assert!(pages.iter().all(|page| page.contains("the answer says that something was done")), "{pages:?}");
     }
     let page = &known(&[&failed("401_unauthorized", "token expired after refund was submitted")])[0];
     assert!(page.contains("because a person decides first") && page.contains("something was done."), "{page}");
-    for message in ["slow", "too many requests have been made"] {
+    for message in ["too many requests", "rate limit exceeded, please retry later"] {
         let page = &known(&[&failed("429_rate_limited", message)])[0];
         assert!(page.contains("send again? Yes: "), "{page}");
     }
@@ -468,7 +468,7 @@ fn a_yes_for_an_idempotent_tool_whose_answer_tells_of_an_effect_rests_on_its_dec
         page.contains("send again? Yes, because the tool is declared idempotent") && page.contains(alone),
         "{page}"
     );
-    let page = set("slow");
+    let page = set("too many requests");
     assert!(
         page.contains("send again? Yes, because the tool is declared idempotent") && !page.contains(alone),
         "{page}"
@@ -477,8 +477,9 @@ fn a_yes_for_an_idempotent_tool_whose_answer_tells_of_an_effect_rests_on_its_dec
 
 #[test]
 fn a_request_that_would_be_refused_again_gets_no_plain_yes() {
-    let failed =
-        |kind: &str| format!(r#""args":{{"a":1}},"status":"error","error":{{"kind":"{kind}","message":"slow"}}"#);
+    let failed = |kind: &str| {
+        format!(r#""args":{{"a":1}},"status":"error","error":{{"kind":"{kind}","message":"too many requests"}}"#)
+    };
     for kind in ["invalid_arguments", "unknown_tool"] {
         let page = &known(&[&failed(kind)])[0];
         assert!(page.contains("acts next The planner") && page.contains("send again? Not as it stands: "), "{page}");

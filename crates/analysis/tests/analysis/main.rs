@@ -1,12 +1,6 @@
 //! What each part of the package does by its public interface: one file a part. Tests of a part's inside stand beside it.
 
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    clippy::unwrap_used,
-    clippy::wildcard_imports,
-    reason = "a panic fails the test, and each file tests the whole interface of a part"
-)]
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod check;
 mod envelope;

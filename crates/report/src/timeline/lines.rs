@@ -183,6 +183,7 @@ const fn note(provenance: Provenance) -> &'static str {
 /// A decision about a call of a tool, in words.
 fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: Decision) -> Option<(Tone, String)> {
     let names = transcript.names;
+    let other = |call| text::escape_unprintable(transcript.call(call));
     Some(match decision {
         Decision::AttemptStarted { .. } | Decision::AttemptFinished { .. } | Decision::Outcome(_) => return None,
         Decision::LateAnswer { attempt, status } => {
@@ -216,7 +217,7 @@ fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: 
             (Tone::Decided, format!("no permit is free: waits, place {place} in the queue"))
         }
         Decision::Queued { place, behind: Some(behind) } => {
-            let behind = text::escape_unprintable(transcript.call(behind));
+            let behind = other(behind);
             (Tone::Decided, format!("gate: waits for {behind}, which has not ended; place {place} in the line"))
         }
         Decision::ActionWithheld { action } => {
@@ -235,18 +236,12 @@ fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: 
         Decision::StepSkipped { action, step } => {
             (Tone::Stopped, format!("step {}: skipped", names.step(action, step)))
         }
-        Decision::Joined { leader } => (
-            Tone::Decided,
-            format!("its key is in flight: waits for {}", text::escape_unprintable(transcript.call(leader))),
-        ),
+        Decision::Joined { leader } => (Tone::Decided, format!("its key is in flight: waits for {}", other(leader))),
         Decision::ServedFromCache { leader, age } => {
-            let leader = text::escape_unprintable(transcript.call(leader));
+            let leader = other(leader);
             (Tone::Good, format!("its key is known: the result of {leader}, {} ms old", millis(age)))
         }
-        Decision::TookOver { leader } => {
-            let leader = text::escape_unprintable(transcript.call(leader));
-            (Tone::Decided, format!("{leader} was lost: is sent itself"))
-        }
+        Decision::TookOver { leader } => (Tone::Decided, format!("{} was lost: is sent itself", other(leader))),
         Decision::Cancelled => (Tone::Stopped, "its caller goes away".to_owned()),
         Decision::RetrySuppressed { why } => (Tone::Stopped, format!("retry guard: stopped, {}", suppressed(why))),
         Decision::EvidenceRefreshed { status, provenance, .. } => {

@@ -140,7 +140,8 @@ mod tests {
     #[cfg(debug_assertions)]
     #[test]
     fn the_steps_grow_with_the_length() {
-        let forms: [(&str, fn(usize) -> String); 5] = [
+        type Form = fn(usize) -> String;
+        let forms: [(&str, Form); 5] = [
             ("unclosed", |n| "[".repeat(n)),
             ("unclosed objects", |n| "{\"a\":".repeat(n)),
             ("closed", |n| format!("[{}", "[],".repeat(n))),
