@@ -13,6 +13,7 @@ use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::schema;
 use playproof_formats::schema::{At, Schema};
 use playproof_formats::text::escape_unprintable;
+use playproof_trace::failure::WordTable;
 use playproof_trace::redact::{BadRule, RedactionRules};
 
 /// The file's name.
@@ -48,6 +49,8 @@ pub struct Project {
     pub redaction: RedactionRules,
     /// The recordings whose runs are checked: files, folders or globs.
     pub traces: Vec<String>,
+    /// Rows of failure words, which come after those of a mapping and before those of the program.
+    pub words: WordTable,
     /// The paths that the file names.
     pub(super) named: Vec<NamedPath>,
     /// The file itself.
@@ -163,6 +166,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
             map: place("map")?,
             redaction: file.optional("redaction", redaction)?.unwrap_or_default(),
             traces: file.optional("traces", |traces| recordings(root, traces))?.unwrap_or_default(),
+            words: file.optional("words", |at| WordTable::read_own(at.cursor()))?.unwrap_or_default(),
             named,
             source: Some(whole),
         })
@@ -239,6 +243,19 @@ mod tests {
         assert!(report.to_string().starts_with("playproof.yaml:2:25: this is not a glob"), "{report}");
         let report = read("format: project/1\nredaction: { patterns: '(x' }\n").unwrap_err();
         assert!(report.to_string().contains("this is not a regular expression"), "{report}");
+    }
+
+    #[test]
+    fn rows_of_failure_words_are_read_with_their_places() {
+        let row = "{ where: first, says: failed, pattern: '^lift', examples: [Lift 3 is asleep, Lift 7 is asleep] }";
+        let project = read(&format!("format: project/1\nwords: [{row}]\n")).unwrap();
+        assert!(!project.words.is_empty());
+        let odd = row.replace("Lift 7", "The gate");
+        let report = read(&format!("format: project/1\nwords: [{odd}]\n")).unwrap_err();
+        assert!(report.to_string().contains("does not match its own example"), "{report}");
+        let claims = row.replace("failed,", "failed, kind: 403_forbidden,");
+        let report = read(&format!("format: project/1\nwords: [{claims}]\n")).unwrap_err();
+        assert!(report.to_string().contains("it needs `proves: nothing_done`"), "{report}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::skipped::refuse_mostly_skipped;
 use super::values::whole;
 use playproof_report::text;
 use playproof_trace::assemble::{AssembleOptions, InputLedger};
+use playproof_trace::mapping::{self, Mapping};
 
 /// The flags that say how to read traces.
 #[derive(Clone, Debug, clap::Args)]
@@ -53,9 +54,12 @@ impl ReadOptions {
         let read = |path: &str| {
             Ok::<_, Failure>(inputs::mapping(path)?.skipping_invalid(self.skip_invalid, self.allow_skipped))
         };
+        let Project { map, words, .. } = Project::find()?;
+        let with_words = |mapping: Mapping| mapping.with_words(&words);
+        let of_words = || mapping::unchanging().filter(|_| !words.is_empty());
         Ok(Reading {
-            mapping: self.map.as_deref().map(read).transpose()?,
-            of_project: Project::find()?.map.as_deref().map(read).transpose()?,
+            mapping: self.map.as_deref().map(read).transpose()?.map(with_words),
+            of_project: map.as_deref().map(read).transpose()?.or_else(of_words).map(with_words),
             format: self.read_as.as_deref().map(Reading::format).transpose()?,
             skip_invalid: self.skip_invalid,
             allow_skipped: self.allow_skipped,

@@ -82,3 +82,45 @@ fn work_that_goes_on_is_unfinished_and_its_effect_unknown() {
     let said = place.run(&["explain", "chat.json", "a"]).exits(0).out;
     assert!(said.contains("not done yet: Waiting for user approval"), "{said}");
 }
+
+/// The first verdict and the effect claim of each call of a file, under the standard playbook.
+fn verdicts(place: &Place, file: &str) -> Vec<(String, String)> {
+    let lines = place.run(&["replay", file, "--format", "jsonl"]).out;
+    let calls = lines.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let calls = calls.filter(|line| line["type"] == "call");
+    let outcome = |call: serde_json::Value| {
+        let verdict = call["verdicts"][0].as_str().unwrap_or("none").to_owned();
+        call["effect"].as_str().map(|effect| (verdict, effect.to_owned()))
+    };
+    calls.filter_map(outcome).collect()
+}
+
+#[test]
+fn one_status_means_the_same_as_a_number_in_words_and_in_a_line() {
+    let place = Place::new();
+    let spellings = [
+        r#"{\"status\":422,\"error\":\"Unprocessable: assignee is not a member\"}"#,
+        r#"HTTP 422: {\"error\":\"assignee is not a member\"}"#,
+        "422 Unprocessable Entity: assignee is not a member",
+    ];
+    for (n, spelling) in spellings.into_iter().enumerate() {
+        let file = format!("chat-{n}.json");
+        place.write(&file, &chat("create_and_reassign", spelling, "created"));
+        let first = verdicts(&place, &file).into_iter().next();
+        assert_eq!(first, Some(("invalid_arguments".into(), "not_applied".into())), "{spelling}");
+    }
+}
+
+#[test]
+fn a_connection_that_was_refused_sent_nothing() {
+    let place = Place::new();
+    place.write("chat.json", &chat("send_mail", "Error: [Errno 111] Connection refused", "sent"));
+    let first = verdicts(&place, "chat.json").into_iter().next();
+    assert_eq!(first.map(|(verdict, _)| verdict).as_deref(), Some("not_sent"));
+    let said = place.run(&["replay", "chat.json", "--all"]).exits(0).out;
+    assert!(!said.contains("unsafe_retry") && said.contains("send again in 400 ms"), "{said}");
+    let handshake = chat("send_mail", "Error: TLS handshake timeout", "sent");
+    place.write("tls.json", &handshake);
+    let first = verdicts(&place, "tls.json").into_iter().next();
+    assert_eq!(first, Some(("result_unknown".into(), "unknown".into())), "a handshake that timed out is no proof");
+}

@@ -317,7 +317,7 @@ fn every_known_format_has_a_section_in_the_document_and_its_examples_are_mapping
     let mappings = std::fs::read_to_string(root.join("docs/mappings.md")).expect("a document");
     let examples = [text, mappings].concat();
     let examples: Vec<&str> = examples.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(examples.len(), 2);
+    assert_eq!(examples.len(), 3);
     for example in examples {
         mapping::parse(Source::whole("example", example)).unwrap_or_else(|report| panic!("{report}"));
     }

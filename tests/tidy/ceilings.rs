@@ -7,7 +7,7 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 6] = [
-    ("crates/analysis/src", 21_300),
+    ("crates/analysis/src", 21_600),
     ("crates/engine/src", 18_900),
     ("crates/formats/src", 10_950),
     ("crates/report/src", 13_400),

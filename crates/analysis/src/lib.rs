@@ -1,6 +1,7 @@
 //! Questions about playbooks and traces, and their answers as values. Lays nothing out and touches no disk.
 
 pub mod check;
+pub mod confirm;
 pub mod coverage;
 pub mod envelope;
 pub mod explain;

@@ -4,7 +4,8 @@ use super::style::Palette;
 use super::summary::{Section, Totals};
 use super::table::{self, Align};
 use super::text;
-use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName, has_predicate};
+use playproof_analysis::confirm::condition;
+use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName};
 use playproof_engine::playbook::seems_to_read;
 use playproof_trace::assemble::InputLedger;
 
@@ -274,8 +275,8 @@ fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<Stri
     let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
     for (template, count) in rows.iter().take(SUSPECTED) {
         lines.push(format!("  {:>6}  {}", text::count(*count), text::fitted(template, width.saturating_sub(10))));
-        if let Some(condition) = decides(template) {
-            lines.push(palette.faint(&format!("          failed: [ {} ]", text::escape_unprintable(&condition))));
+        if let Some(decides) = condition(template) {
+            lines.push(palette.faint(&format!("          failed: [ {} ]", text::escape_unprintable(&decides))));
         }
     }
     let more = rows.len().saturating_sub(SUSPECTED);
@@ -283,20 +284,6 @@ fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<Stri
         lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "template", "templates"))));
     }
     Some(lines.join("\n"))
-}
-
-/// The condition of a mapping that holds for the results of a template: its longest part without a placeholder that says
-/// what failed. If no part says that: the beginning, or the longest part. None for a template without words.
-pub fn decides(template: &str) -> Option<String> {
-    let placeholders = ["<text>", "<path>", "<id>", "<arg>", "<n>"];
-    let literal = placeholders.iter().fold(template.to_owned(), |text, name| text.replace(name, "\n"));
-    let parts = || literal.split('\n').map(str::trim).filter(|part| part.len() > 3);
-    let begins = |part: &&str| template.starts_with(*part);
-    let telling = parts().filter(|part| has_predicate(part)).max_by_key(|part| part.len());
-    let part = telling.or_else(|| parts().next().filter(begins)).or_else(|| parts().max_by_key(|part| part.len()));
-    let part = part.or_else(|| Some(template).filter(|template| !template.trim().is_empty()))?;
-    let test = if begins(&part) { "starts_with" } else { "contains" };
-    Some(format!("{{ message: {{ {test}: {} }} }}", playproof_formats::yaml::scalar(part)))
 }
 
 /// The calls that may have made an effect again, by tool and reason.
@@ -336,22 +323,4 @@ fn by_tool(title: &str, counts: &Counts, width: usize, palette: Palette) -> Opti
         lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "tool", "tools"))));
     }
     Some(lines.join("\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::decides;
-
-    #[test]
-    fn a_suggested_condition_has_the_words_that_say_what_failed() {
-        for (template, condition) in [
-            ("Customer <n> not found", "{ message: { contains: not found } }"),
-            ("User not found", "{ message: { starts_with: User not found } }"),
-            ("Sorry <arg> is gone for good", "{ message: { starts_with: Sorry } }"),
-            ("<id> is gone for <arg> today", "{ message: { contains: is gone for } }"),
-        ] {
-            assert_eq!(decides(template).as_deref(), Some(condition), "{template}");
-        }
-        assert_eq!(decides(""), None, "every message begins with no word");
-    }
 }

@@ -117,6 +117,9 @@ pub fn facts_in_words(facts: ToolFacts) -> String {
     if facts.repeatable {
         words += ", repeatable";
     }
+    if facts.never_retried {
+        words += ", never sent again";
+    }
     if facts.timeout != DEFAULT_TIMEOUT {
         words += &format!(", timeout {} ms", facts.timeout);
     }

@@ -90,6 +90,7 @@ impl Driver {
             run: RunId(0),
             key: new.key,
             ignores_keys: tool.ignores_keys,
+            never_retried: tool.never_retried,
             key_is_reused: false,
             key_history: KeyHistory::Unknown,
             args: new.args,

@@ -153,6 +153,9 @@ fn tool_fields(tool: &FixtureTool) -> String {
     if let Some(needed) = tool.needs_key {
         fields += &format!(", key: {}", if needed { "required" } else { "optional" });
     }
+    if let Some(never) = tool.never_retried {
+        fields += &format!(", retry: {}", if never { "never" } else { "guarded" });
+    }
     fields
 }
 
@@ -342,7 +345,7 @@ upstream:
 outages: { look: [{ from_ms: 1, to_ms: 9, answer: { error: { kind: 5xx } } }, { answer: { ok: {}, latency_ms: 3 } }] }
 keys: ietf
 before: [{ tool: pay.refund, key: k, args: { order: o } }, { tool: look }]
-tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5, server: 's 1', keys: ignored, key: required }, look: { access: read } }
+tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5, server: 's 1', keys: ignored, key: required, retry: never }, look: { access: read } }
 expect:
   study/a:
     one: { outcome: escalated, queue: q, why: key_reused, effect: unknown, attempts: 3, verdicts: [v, w] }

@@ -114,6 +114,8 @@ pub enum ResendReason {
     SameKey,
     /// No: the tool is declared a read, and it acted.
     ReadActed,
+    /// No: the tool is declared never to be sent a request again.
+    NeverRetried,
     /// No: the key belongs to a request with other arguments.
     KeyOfAnother,
     /// No: the key is the request's own, and another one was sent under it later.
@@ -257,6 +259,7 @@ impl ResendReason {
                 refused
             }
             _ if is_read => ResendReason::Read,
+            _ if facts.never_retried => ResendReason::NeverRetried,
             // Another call would make what was taken back, or may have been.
             EffectState::NotDone | EffectState::MaybeDone if facts.idempotent && is_reversed => ResendReason::TakenBack,
             _ if facts.idempotent && !state.later_writes.is_empty() => ResendReason::Overwrites,

@@ -191,6 +191,7 @@ impl TrialPlans<'_> {
             timeout: (facts.timeout != DEFAULT_TIMEOUT || own.timeout != DEFAULT_TIMEOUT).then_some(facts.timeout),
             ignores_keys: stated(facts.ignores_keys, own.ignores_keys),
             needs_key: stated(facts.needs_key, own.needs_key),
+            never_retried: stated(facts.never_retried, own.never_retried),
             server: None,
         });
         let fixture = Fixture {

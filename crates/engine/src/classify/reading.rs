@@ -120,9 +120,10 @@ pub fn reads_as_reused_key(error: &ErrorFacts) -> bool {
 }
 
 /// Kinds that adapters give to a request that got no answer.
-const UNANSWERED: [&str; 8] = [
+const UNANSWERED: [&str; 9] = [
     "timeout",
     "network_error",
+    "not_sent",
     "network",
     "connection_error",
     "connection_refused",

@@ -6,8 +6,9 @@ use crate::playbook::GuardMode;
 
 /// Why the retry guard stops a further attempt; none: it passes.
 ///
-/// `is_safe`: sending the call again can never act twice. `claim`: what the attempts so far did.
-pub const fn retry_guard(mode: GuardMode, is_safe: bool, claim: EffectClaim) -> Option<SuppressionReason> {
+/// `is_safe`: sending the call again can never act twice; none: it is never sent again. `claim`: what the attempts so far did.
+pub const fn retry_guard(mode: GuardMode, is_safe: Option<bool>, claim: EffectClaim) -> Option<SuppressionReason> {
+    let Some(is_safe) = is_safe else { return Some(SuppressionReason::Never) };
     match (mode, claim) {
         (GuardMode::Off, _) => None,
         (GuardMode::Stops, _) => Some(SuppressionReason::MayHaveActed),

@@ -31,6 +31,8 @@ pub struct CallFacts {
     pub key: Option<KeyId>,
     /// Whether the upstream pays no attention to keys: then a key makes nothing safe.
     pub ignores_keys: bool,
+    /// Whether a request is never sent again, whatever is known of the attempts so far.
+    pub never_retried: bool,
     /// Whether the key was used with other arguments before, or what was made under it reversed: an ok may be an earlier
     /// answer.
     pub key_is_reused: bool,
@@ -96,6 +98,11 @@ impl CallFacts {
     /// Whether sending the call again can never act twice.
     pub const fn is_safe_to_resend(&self) -> bool {
         matches!(self.access, Access::Read) || self.idempotent || (self.key.is_some() && !self.ignores_keys)
+    }
+
+    /// The same; none: it is never sent again.
+    pub const fn may_be_resent(&self) -> Option<bool> {
+        if self.never_retried { None } else { Some(self.is_safe_to_resend()) }
     }
 }
 

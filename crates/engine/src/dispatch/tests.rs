@@ -3,7 +3,8 @@
 use std::hash::{BuildHasher, Hash};
 
 use super::{
-    CallFacts, ClassifiedFailure, GateFacts, Input, Machine, Output, OutputBuffer, RequestCheck, Response, ResponseMeta,
+    CallFacts, ClassifiedFailure, GateFacts, Input, Machine, Output, OutputBuffer, RequestCheck, Response,
+    ResponseMeta, retry_guard,
 };
 use crate::event::{
     AdmissionRefusal, Decision, DeprecationReason, Draw, EffectClaim, KeyHistory, Outcome, OutcomeKind, Provenance,
@@ -30,6 +31,7 @@ pub(super) fn keyed_write() -> CallFacts {
         breaker: None,
         run: RunId(0),
         ignores_keys: false,
+        never_retried: false,
         access: Access::Write,
         idempotent: false,
         repeatable: false,
@@ -106,6 +108,14 @@ fn an_unkeyed_write_that_timed_out_is_not_sent_again() {
     assert!(decisions.contains(&Decision::RetrySuppressed { why: SuppressionReason::MayHaveActed }));
     assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::Escalated(QueueId(0)), 1));
     assert_eq!(outcome.claim, EffectClaim::Unknown);
+}
+
+#[test]
+fn a_request_that_is_never_sent_again_is_stopped_even_if_nothing_was_done() {
+    for claim in EffectClaim::ALL {
+        assert_eq!(retry_guard(GuardMode::Checked, None, claim), Some(SuppressionReason::Never), "{claim:?}");
+    }
+    assert_eq!(retry_guard(GuardMode::Checked, Some(false), EffectClaim::NotApplied), None);
 }
 
 #[test]

@@ -11,6 +11,8 @@ words! {
         MayHaveActed = "may_have_acted",
         /// The same, and an earlier attempt did act.
         HasActed = "has_acted",
+        /// The tool is declared never to be sent a request again.
+        Never = "never",
     }
 }
 

@@ -117,7 +117,7 @@ pub(crate) fn of_events<'e>(
     // The error of a failed refresh has no verdict.
     let verdict = verdict.filter(|_| outcome.kind != OutcomeKind::Exhausted(StopReason::RefreshFailed));
     // A study playbook may send anything again; what it tells an agent outside rests on the facts alone.
-    let guard = retry_guard(GuardMode::Checked, call.dispatched().is_safe_to_resend(), outcome.claim);
+    let guard = retry_guard(GuardMode::Checked, call.dispatched().may_be_resent(), outcome.claim);
     // Each step of an action has been asked for itself.
     let is_safe = guard.is_none() && !is_in_doubt(call, outcome);
     let may_resend =
@@ -271,7 +271,7 @@ mod tests {
                 let (is_read, is_keyed) = (bits & 1 > 0, bits & 2 > 0);
                 for claim in EffectClaim::ALL.into_iter().filter(|claim| !is_read || *claim == EffectClaim::NotApplied)
                 {
-                    let guard = retry_guard(GuardMode::Checked, is_read || is_keyed, claim);
+                    let guard = retry_guard(GuardMode::Checked, Some(is_read || is_keyed), claim);
                     for &kind in &ends {
                         let facts = error(Some(status));
                         let said = told(&FailedEnd { may_resend: guard.is_none(), ..end(kind, claim, Some(&facts)) });

@@ -190,6 +190,7 @@ impl<'a> DrivenCall<'a> {
             run: self.run,
             key: self.key,
             ignores_keys: self.facts.ignores_keys,
+            never_retried: self.facts.never_retried,
             key_is_reused: match self.source {
                 AnswerSource::Script(..) => false, // the key dialect decides
                 AnswerSource::Tape(tape) => tape.may_answer_another(),

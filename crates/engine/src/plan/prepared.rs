@@ -257,6 +257,7 @@ fn both(one: ToolFacts, other: ToolFacts) -> ToolFacts {
         timeout: one.timeout.max(other.timeout),
         ignores_keys: one.ignores_keys || other.ignores_keys,
         needs_key: false, // the registry asks each step
+        never_retried: one.never_retried || other.never_retried,
         resends: one.resends || other.resends,
         declared: one.declared && other.declared,
         seems_to_read: one.seems_to_read && other.seems_to_read,

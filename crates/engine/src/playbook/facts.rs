@@ -37,6 +37,8 @@ pub struct ToolFacts {
     pub ignores_keys: bool,
     /// Whether a call without an idempotency key is refused.
     pub needs_key: bool,
+    /// Whether a request is never sent again, whatever is known of the attempts so far.
+    pub never_retried: bool,
     /// Whether the client of the tool sends a request again by itself: then the answer is the answer to the last one. It
     /// decides nothing; `explain` tells.
     pub resends: bool,
@@ -61,6 +63,7 @@ impl ToolFacts {
         timeout: DEFAULT_TIMEOUT,
         ignores_keys: false,
         needs_key: false,
+        never_retried: false,
         resends: false,
         declared: false,
         seems_to_read: false,
@@ -119,6 +122,8 @@ pub struct OmittedFacts {
     pub keys: bool,
     /// Whether the tool needs a key.
     pub key: bool,
+    /// Whether a request is never sent again.
+    pub retry: bool,
 }
 
 impl OmittedFacts {
@@ -130,6 +135,7 @@ impl OmittedFacts {
             timeout: self.timeout && other.timeout,
             keys: self.keys && other.keys,
             key: self.key && other.key,
+            retry: self.retry && other.retry,
         }
     }
 }
@@ -204,13 +210,14 @@ impl ToolRow {
 
     /// Its facts, with omitted ones taken from `weaker`.
     fn over(&self, weaker: ToolFacts) -> ToolFacts {
-        let OmittedFacts { idempotent, repeatable, timeout, keys, key } = self.omitted;
+        let OmittedFacts { idempotent, repeatable, timeout, keys, key, retry } = self.omitted;
         ToolFacts {
             idempotent: if idempotent { weaker.idempotent } else { self.facts.idempotent },
             repeatable: if repeatable { weaker.repeatable } else { self.facts.repeatable },
             timeout: if timeout { weaker.timeout } else { self.facts.timeout },
             ignores_keys: if keys { weaker.ignores_keys } else { self.facts.ignores_keys },
             needs_key: if key { weaker.needs_key } else { self.facts.needs_key },
+            never_retried: if retry { weaker.never_retried } else { self.facts.never_retried },
             resends: self.facts.resends || weaker.resends,
             ..self.facts
         }

@@ -221,6 +221,7 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         timeout: row.timeout.unwrap_or(DEFAULT_TIMEOUT),
         ignores_keys: row.ignores_keys.unwrap_or_default(),
         needs_key: row.needs_key.unwrap_or_default(),
+        never_retried: row.never_retried.unwrap_or_default(),
         resends: false,
         declared: true,
         seems_to_read: false,
@@ -231,6 +232,7 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         timeout: row.timeout.is_none(),
         keys: row.ignores_keys.is_none(),
         key: row.needs_key.is_none(),
+        retry: row.never_retried.is_none(),
     };
     let server = row.server.as_deref().map(Arc::from);
     ToolRow::new(row.pattern.clone(), facts).ok().map(|row| row.omitting(omitted).of_server(server))

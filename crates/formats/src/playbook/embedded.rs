@@ -22,7 +22,7 @@ pub const EMBEDDED: &[&str] = &[
 ];
 
 /// The error kinds in rules of the embedded playbooks, which known adapters give. Sorted.
-pub const KNOWN_KINDS: [&str; 27] = [
+pub const KNOWN_KINDS: [&str; 28] = [
     "401_unauthorized",
     "403_forbidden",
     "404_not_found",
@@ -41,6 +41,7 @@ pub const KNOWN_KINDS: [&str; 27] = [
     "invalid_arguments",
     "non_retryable",
     "not_found",
+    "not_sent",
     "quota_exhausted",
     "rate_limited",
     "schema",

@@ -317,7 +317,8 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     let mut last_glob: Option<&str> = None;
     let mut rows = Vec::new();
     for tool in playbook.tools.rows() {
-        let ToolFacts { access, idempotent, repeatable, timeout, ignores_keys, needs_key, .. } = tool.facts;
+        let ToolFacts { access, idempotent, repeatable, timeout, ignores_keys, needs_key, never_retried, .. } =
+            tool.facts;
         let mut text = json!({
             "access": access.as_str(),
             "idempotent": idempotent,
@@ -340,6 +341,9 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
             }
             if needs_key {
                 parts.insert("key".into(), json!("required"));
+            }
+            if never_retried {
+                parts.insert("retry".into(), json!("never"));
             }
         }
         if is_glob(&tool.pattern) {

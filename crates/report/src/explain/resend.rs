@@ -73,6 +73,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         },
         ResendReason::Overwrites => overwrites(state),
         ResendReason::Repeatable => repeatable(state),
+        ResendReason::NeverRetried => no("the tool is declared never to be sent a request again (`retry: never`)", ""),
         ResendReason::TakenBack => taken_back(state, key),
         ResendReason::Done => done(state, key),
         ResendReason::MayHaveActed => may_have_acted(state, key),

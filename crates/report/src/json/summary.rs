@@ -4,7 +4,8 @@ use serde::{Serialize, Serializer};
 
 use super::shared::{self, SharedJson};
 use super::write::{Map, Millis};
-use crate::overview::{InputNote, decides};
+use crate::overview::InputNote;
+use playproof_analysis::confirm::condition;
 use playproof_analysis::replay::{
     Counts, Effects, FindingCounts, GraphCounts, OddSteps, Percentiles, Refusals, Replayed, Summary,
 };
@@ -359,7 +360,9 @@ fn suspected(summary: &Summary) -> Option<SuspectedJson<'_>> {
     (summary.suspected.total() > 0).then(|| SuspectedJson {
         calls: summary.suspected_calls,
         by_message: CountsJson("by_message", &summary.suspected),
-        decided_by: commonest.filter_map(|(template, _)| Some(format!("failed: [ {} ]", decides(template)?))).collect(),
+        decided_by: commonest
+            .filter_map(|(template, _)| Some(format!("failed: [ {} ]", condition(template)?)))
+            .collect(),
     })
 }
 

@@ -307,6 +307,7 @@ pub const fn suppressed(why: SuppressionReason) -> &'static str {
     match why {
         SuppressionReason::MayHaveActed => "an earlier attempt may have acted",
         SuppressionReason::HasActed => "an earlier attempt has acted",
+        SuppressionReason::Never => "the tool is declared never to be sent a request again",
     }
 }
 

@@ -187,11 +187,14 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
     let mut details = details_of(found, result);
     let is_coded =
         result.code.into_iter().chain(details.names.iter().map(String::as_str)).any(|name| !kinds::says_nothing(name));
+    let own_names = details.names.len();
     details.learn_from_message();
     let words = named(&details.message, result.teller());
     let is_whole = is_of_whole_call(&details, &words, result);
     let status = result.status.or(details.status.filter(|_| is_whole));
-    let (kind, kind_from) = kind_of(&details, status, is_whole, words.kind, result);
+    let (kind, kind_from) = kind_of((&details, own_names), status, is_whole, words.kind, result);
+    // `422: the name already exists` may be the answer to an earlier attempt: its status refuses nothing.
+    let status = status.filter(|status| kind != kinds::CONFLICT || *status == 409);
     let stated = result.code.or_else(|| details.names.iter().map(String::as_str).find(|_| is_whole || is_coded));
     let of_words = words.code.filter(|_| kind == kinds::TOOL_ERROR && !is_coded);
     let code = of_words.or(stated).map(str::to_owned);
@@ -221,7 +224,7 @@ fn failure(evidence: Evidence, found: Option<Found>, result: &ToolResult<'_>) ->
 /// The kind of a failure, and what names it: the source, then codes and the status, then words. A refusal that is not of the
 /// whole call names none.
 fn kind_of<'a>(
-    details: &'a Details,
+    (details, own_names): (&'a Details, usize),
     status: Option<u16>,
     is_whole: bool,
     words: Option<&'a str>,
@@ -232,7 +235,12 @@ fn kind_of<'a>(
         return (kinds::of_name(kind).unwrap_or(kind), Some(KindFrom::Flag));
     }
     let is_proved = |kind: &&str| is_whole || !kinds::proves_nothing_happened(kind);
-    let named = details.names.iter().filter_map(|name| kinds::of_name(name)).filter(is_proved);
+    // Only the error's own code or type says that nothing was sent, and no name that its message mentions.
+    let of_name = |(number, name): (usize, &String)| match kinds::of_name(name)? {
+        kinds::NOT_SENT if number >= own_names || !is_whole => Some(kinds::SERVER),
+        kind => Some(kind),
+    };
+    let named = details.names.iter().enumerate().filter_map(of_name).filter(is_proved);
     let stated = result.code.and_then(kinds::of_name).into_iter().chain(named);
     let phrase = kinds::status_of_phrase(&details.message).filter(|_| is_whole);
     let all = stated.chain(status.or(phrase).and_then(kinds::of_status));

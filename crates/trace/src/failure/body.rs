@@ -130,7 +130,7 @@ fn inspect_text(body: &str, by: Teller<'_>, depth: usize) -> Option<Found> {
     let tail = at.and_then(|at| sign.message.get(at..));
     if let Some(inner) = tail.filter(|tail| tail.len() <= MAX_PRINTED).and_then(inner_error) {
         details.names.extend(inner.names);
-        details.status = inner.status;
+        details.status = inner.status.or_else(|| message::facts(sign.message).status);
         details.wait = inner.wait;
         if message::is_only_a_frame(sign.message) && !inner.message.is_empty() {
             details.message = inner.message;

@@ -17,6 +17,7 @@ pub(super) const PRECONDITION: &str = "412_precondition";
 pub(super) const UNAUTHORIZED: &str = "401_unauthorized";
 pub(super) const FORBIDDEN: &str = "403_forbidden";
 pub(super) const NOT_FOUND: &str = "404_not_found";
+pub(super) const NOT_SENT: &str = "not_sent";
 pub(super) const SERVER: &str = "5xx";
 pub(super) const SCHEMA: &str = "schema_validation";
 pub(super) const ARGUMENTS: &str = "invalid_arguments";
@@ -27,7 +28,7 @@ pub(super) const INTERRUPTED: &str = "interrupted";
 
 /// Names of errors by kind: codes, types and exceptions, in lower case and without `Error`, `Exception` and marks. A name
 /// that ends with `*` is a prefix.
-const NAMES: [(&str, &str); 16] = [
+const NAMES: [(&str, &str); 17] = [
     (
         TIMEOUT,
         "timeout timedout readtimeout connecttimeout connectiontimeout pooltimeout writetimeout httptimeout sockettimeout \
@@ -74,13 +75,18 @@ const NAMES: [(&str, &str); 16] = [
          urlnotaccessible 32002 resourcemissing pagenotfound entitynotfound objectnotfound usernotfound",
     ),
     (
+        NOT_SENT,
+        "connectionrefused econnrefused enotfound eaiagain gaierror errnamenotresolved errconnectionrefused nameresolution \
+         unknownhost nosuchhost dns hostnotfound",
+    ),
+    (
         SERVER,
         "internal internalservererror internalfailure internalserver serviceunavailable unavailable server servererror \
-         api apiconnection overloaded connection connectionreset connectionrefused connectionaborted brokenpipe econnreset \
-         econnrefused epipe enotfound eaiagain enetunreach ehostunreach gaierror underrsocket remotedisconnected \
+         api apiconnection overloaded connection connectionreset connectionaborted brokenpipe econnreset \
+         epipe enetunreach ehostunreach underrsocket remotedisconnected \
          remoteprotocol connect network badgateway dataloss newconnection serverdisconnected clientconnector* \
          clientconnection sslerror ssl certificateverify maxretry sandboxunavailable backend serviceexception \
-         requesterror errconnection* errproxyconnection* errnamenotresolved errinternetdisconnected errnetwork* \
+         requesterror errconnection* errproxyconnection* errinternetdisconnected errnetwork* \
          erraddressunreachable closedresource brokenresource",
     ),
     (SCHEMA, "jsondecode outputvalidation invalidresponse responsevalidation malformedresponse outputparser"),
@@ -178,7 +184,7 @@ pub(super) fn of_errno(number: u16) -> Option<&'static str> {
 /// Whether a name is that of an upstream that refused a request before it acted.
 pub(super) fn names_refusal(name: &str) -> bool {
     of_name(name).is_some_and(|kind| {
-        [RATE, QUOTA, PRECONDITION, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, ARGUMENTS, UNKNOWN_TOOL, REJECTED]
+        [NOT_SENT, RATE, QUOTA, PRECONDITION, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, ARGUMENTS, UNKNOWN_TOOL, REJECTED]
             .contains(&kind)
     })
 }
@@ -235,13 +241,13 @@ fn lookup(plain: &str) -> Option<&'static str> {
 pub(super) fn is_more_specific(text: &str, coded: &str) -> bool {
     match coded {
         RATE => text == QUOTA,
-        QUOTA | SCHEMA | UNKNOWN_TOOL | REJECTED | TIMEOUT | CONFLICT | PRECONDITION => false,
+        QUOTA | SCHEMA | NOT_SENT | UNKNOWN_TOOL | REJECTED | TIMEOUT | CONFLICT | PRECONDITION => false,
         FORBIDDEN => matches!(text, RATE | QUOTA | REJECTED),
         ARGUMENTS => matches!(
             text,
             UNKNOWN_TOOL | SCHEMA | RATE | QUOTA | UNAUTHORIZED | TIMEOUT | CONFLICT | NOT_FOUND | PRECONDITION
         ),
-        SERVER => matches!(text, TIMEOUT | RATE | QUOTA),
+        SERVER => matches!(text, TIMEOUT | RATE | QUOTA | NOT_SENT),
         NOT_FOUND => text == UNKNOWN_TOOL,
         INTERRUPTED => text == REJECTED || text == TIMEOUT,
         _ => false,
@@ -293,5 +299,8 @@ pub(super) fn status_of_phrase(text: &str) -> Option<u16> {
 
 /// Whether a failure of this kind says that the call did nothing.
 pub(super) fn proves_nothing_happened(kind: &str) -> bool {
-    matches!(kind, QUOTA | RATE | UNKNOWN_TOOL | ARGUMENTS | UNAUTHORIZED | FORBIDDEN | REJECTED | PRECONDITION)
+    matches!(
+        kind,
+        NOT_SENT | QUOTA | RATE | UNKNOWN_TOOL | ARGUMENTS | UNAUTHORIZED | FORBIDDEN | REJECTED | PRECONDITION
+    )
 }

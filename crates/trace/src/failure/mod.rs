@@ -35,4 +35,6 @@ pub use deeds::tells_of_something_done;
 pub(crate) use failure_cache::FailureCache;
 pub(crate) use nothing::names_no_error;
 pub use proof::is_plain_refusal;
-pub use table::FAILURE_WORDS;
+#[cfg(test)]
+pub(crate) use table::ROW;
+pub use table::{FAILURE_WORDS, WordTable};

@@ -159,14 +159,16 @@ pub(super) fn unfinished(fields: &Fields<'_>, tool: Option<&str>) -> Option<Foun
     let is_work = names_work || tool.is_some_and(|tool| has_word(tool, "agent job run task workflow"));
     let is_task = fields.text("resultType").is_some_and(|kind| kind == "task");
     let state = ["status", "state"].iter().find_map(|name| fields.get(name).and_then(json::string));
-    let is_open = state.is_some_and(|state| is_in(STATES, &state.to_ascii_lowercase()));
+    let is_open = state.as_ref().is_some_and(|state| is_in(STATES, &state.to_ascii_lowercase()));
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
     let asks = tool.is_some_and(asks);
     let is_open_work = is_open && !says_ok && !asks && (is_work || !fields.iter().any(is_thing));
-    (is_task && !asks || is_open_work).then(|| Found {
-        evidence: Evidence::Body,
-        says: Says::Unfinished,
-        details: Details::of_object(fields),
+    (is_task && !asks || is_open_work).then(|| {
+        let mut details = Details::of_object(fields);
+        if details.message.trim().is_empty() {
+            details.message = state.map_or_else(|| "a task".to_owned(), std::borrow::Cow::into_owned);
+        }
+        Found { evidence: Evidence::Body, says: Says::Unfinished, details }
     })
 }
 

@@ -1,6 +1,7 @@
 //! The rows of failure words: what a text says of its call. Reads them from YAML, from the file in the program or from a user's;
 //! knows no result.
 
+use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use regex::bytes::RegexSet;
@@ -51,8 +52,14 @@ pub(super) struct Row {
     /// The tools that it is for; empty: all.
     of: Vec<ToolClass>,
     pattern: String,
-    #[cfg_attr(not(test), expect(dead_code, reason = "the examples are the test of the row"))]
-    pub(super) examples: Vec<String>,
+    pub(super) examples: Vec<Example>,
+}
+
+/// A text that a row is there for, and its place.
+#[derive(Clone, Debug)]
+pub(super) struct Example {
+    pub(super) text: String,
+    pub(super) span: Range<usize>,
 }
 
 impl Row {
@@ -78,7 +85,7 @@ pub(crate) const ROW: [&str; 8] = ["where", "says", "kind", "code", "proves", "o
 
 /// Rows, whose patterns are compiled when a text is first compared with them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct WordTable {
+pub struct WordTable {
     pub(super) rows: Vec<Row>,
     set: Arc<OnceLock<Option<RegexSet>>>,
 }
@@ -100,7 +107,7 @@ impl WordTable {
     }
 
     /// A list of rows as people write it; errors stay with the cursor.
-    pub(crate) fn read(list: Cursor<'_>) -> Option<WordTable> {
+    pub(super) fn read(list: Cursor<'_>) -> Option<WordTable> {
         let rows: Vec<Cursor<'_>> = list.list()?.collect();
         if rows.len() > MOST_ROWS {
             list.wrong("too_many", format!("{} rows, and at most {MOST_ROWS} are read", rows.len()), "these");
@@ -109,6 +116,23 @@ impl WordTable {
         let read: Vec<Option<Row>> = rows.into_iter().map(row).collect();
         let rows = read.into_iter().collect::<Option<Vec<Row>>>()?;
         Some(WordTable { rows, set: Arc::default() })
+    }
+
+    /// Whether it has no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// These rows, and then those of `weaker`.
+    #[must_use]
+    pub fn and(mut self, weaker: &WordTable) -> WordTable {
+        self.rows.extend(weaker.rows.iter().cloned());
+        WordTable { rows: self.rows, set: Arc::default() }
+    }
+
+    /// Whether all patterns are regular expressions.
+    pub(super) fn compiles(&self) -> bool {
+        self.rows.iter().all(|row| RegexSet::new([compact(&row.pattern)]).is_ok())
     }
 
     /// The numbers of the rows whose pattern matches `text`, wherever the words must stand.
@@ -140,7 +164,8 @@ fn row(cursor: Cursor<'_>) -> Option<Row> {
     };
     let pattern = record.required("pattern").and_then(Cursor::string);
     let examples = record.required("examples").and_then(|examples| {
-        let read: Option<Vec<String>> = examples.list()?.map(|one| one.string().map(str::to_owned)).collect();
+        let read = |one: Cursor<'_>| Some(Example { text: one.string()?.to_owned(), span: one.span() });
+        let read: Option<Vec<Example>> = examples.list()?.map(read).collect();
         if read.as_ref().is_some_and(|read| read.len() != 2) {
             examples.wrong("two_examples", "a row has two examples, from two sources", "not two");
             return None;

@@ -39,6 +39,7 @@ fn each_row_of_words_is_needed_by_its_examples() {
             Some(ToolClass::Writing) | None => "do_it",
         };
         for example in &row.examples {
+            let example = example.text.as_str();
             let said = assess(&ToolResult { body: Some(example), tool: Some(tool), ..ToolResult::default() });
             let is_own = WordTable::shipped().rows_of(example, tool).contains(&number);
             let says = match &said {

@@ -10,6 +10,8 @@ use super::markup;
 use super::message::{leading_code, message, unframed};
 use super::table::{Place, Row, Says, WordTable};
 use super::tool_name::{ToolClass, asks};
+use playproof_formats::diagnostic::Diagnostic;
+use playproof_formats::yaml::Cursor;
 
 /// The longest text that is compared as a whole, in bytes.
 const WHOLE: usize = 600;
@@ -76,6 +78,31 @@ pub(super) fn hear<'t>(text: &'t str, by: Teller<'_>) -> Option<Heard<'t>> {
     let rows = rows_of(text, by).filter(counts);
     let strongest = rows.map(|row| row.says).max().max(exit).max(is_coded.then_some(Says::Failed));
     strongest.or_else(|| tells_no_deed(text, by).then_some(Says::Suspected)).and_then(heard)
+}
+
+impl WordTable {
+    /// A user's list of rows: their patterns must be regular expressions, and match their own examples. Errors stay with the
+    /// cursor.
+    pub fn read_own(list: Cursor<'_>) -> Option<WordTable> {
+        let table = WordTable::read(list)?;
+        if !table.compiles() {
+            list.wrong("bad_pattern", "a `pattern` of these rows is no regular expression", "in one of these");
+            return None;
+        }
+        let mut is_good = true;
+        for (number, row) in table.rows.iter().enumerate() {
+            let is_own = |(place, view): &(Place, &str)| {
+                *place == row.place && table.matching(view).any(|(found, _)| found == number)
+            };
+            for example in row.examples.iter().filter(|example| !views(&example.text).iter().any(is_own)) {
+                let message = "the pattern of the row does not match its own example";
+                let said = Diagnostic::error("unmatched_example", message).at(example.span.clone(), "not matched");
+                list.report(said.help("`first` is the first line, `last` the last of several, `whole` a short text"));
+                is_good = false;
+            }
+        }
+        is_good.then_some(table)
+    }
 }
 
 /// The kind and the code that the words of a message name. The first row with a kind counts.

@@ -11,7 +11,7 @@ use crate::imported::{ImportWarning, Missing};
 use crate::iso;
 use crate::json;
 use crate::json::Fields;
-use crate::mapping::stem;
+use crate::mapping::{Mapping, stem};
 use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
 use crate::trace_writer::{At, OutputCall, OutputResult, OutputStatus};
@@ -124,6 +124,7 @@ fn write(
         retry_after: wait.as_deref(),
         headers: response.get("headers"),
         at,
+        words: output.overrides.as_ref().and_then(Mapping::own_words),
         ..ToolResult::default()
     };
     let mut assessment = assess(&result);

@@ -239,7 +239,7 @@ impl Walk<'_> {
             at: at.as_deref().and_then(|at| u64::try_from(iso::parse_micros(at)?).ok()),
             ..ToolResult::default()
         };
-        let assessment = assessment(raw, &result, self.output);
+        let assessment = assessment(raw, result, self.output);
         let (id, tool, at) = (id.as_deref(), named.as_deref(), at.as_deref());
         let (text, flagged) = (&*content, flag.failed.is_some());
         run.result(&SourceResult { id, tool, assessment, text, flagged, at, place, span }, self.output);
@@ -257,12 +257,10 @@ impl Walk<'_> {
 }
 
 /// Whether a result failed, with what the user's mapping says.
-fn assessment(raw: RawValue<'_>, result: &ToolResult<'_>, output: &mut ImportOutput) -> Assessment {
-    let found = assess(result);
-    match &output.overrides {
-        Some(own) => own.corrected_content(raw, result, found, &mut output.loss.changed),
-        None => found,
-    }
+fn assessment(raw: RawValue<'_>, result: ToolResult<'_>, output: &mut ImportOutput) -> Assessment {
+    let Some(own) = &output.overrides else { return assess(&result) };
+    let result = ToolResult { words: own.own_words(), ..result };
+    own.corrected_content(raw, &result, assess(&result), &mut output.loss.changed)
 }
 
 /// What a message says of the failure of its tool.

@@ -8,11 +8,12 @@ use super::model::{
     CallMap, FailedWhen, Mapping, Pairing, Prefix, ResultMap, Selector, StepMap, TimeUnit, ValueSource,
 };
 use super::path::Path;
+use crate::failure::WordTable;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::yaml;
 use playproof_formats::yaml::{Cursor, MapReader};
 
-pub(super) const TOP: [&str; 19] = [
+pub(super) const TOP: [&str; 20] = [
     "format",
     "records",
     "time",
@@ -29,12 +30,13 @@ pub(super) const TOP: [&str; 19] = [
     "not_failed",
     "not_suspected",
     "kinds",
+    "words",
     "run",
     "tool",
     "detect",
 ];
 /// The keys that say something else of a recognised format; a mapping without `call` has no others.
-const OVERRIDES: [&str; 7] = ["format", "failed", "not_failed", "not_suspected", "kinds", "run", "tool"];
+const OVERRIDES: [&str; 8] = ["format", "failed", "not_failed", "not_suspected", "kinds", "words", "run", "tool"];
 pub(super) const CALL: [&str; 12] =
     ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token", "parent", "step"];
 pub(super) const RESULT: [&str; 19] = [
@@ -81,6 +83,11 @@ pub(super) const RESULT_PARTS: [(&str, ResultPart); 3] =
 /// All errors of the file, each with its place.
 pub fn parse(source: Arc<Source>) -> Result<Mapping, Report> {
     yaml::parse(Arc::clone(&source), |root| MappingLowering::default().mapping(root, source))
+}
+
+/// A mapping that changes nothing of a recognised format; none: it cannot be read, which a test excludes.
+pub fn unchanging() -> Option<Mapping> {
+    parse(Source::whole("playproof.yaml", "format: mapping/1\nwords: []\n")).ok()
 }
 
 /// Lowers a mapping file, and numbers its selectors and its lists of paths to rows.
@@ -135,6 +142,7 @@ impl MappingLowering {
         let (not_failed, not_suspected) = (denied("not_failed"), denied("not_suspected"));
         let kinds =
             record.optional("kinds").map_or(Some(Vec::new()), |kinds| kinds_of(kinds, PartNames::Parts(&parts)));
+        let words = record.optional("words").map_or_else(|| Some(WordTable::default()), WordTable::read_own);
         let detect = record.optional("detect").map(|when| conditions(when, PartNames::Fields));
         let mut overridden = |key: &str| if is_override { self.part(&record, "", key) } else { Some(None) };
         let (run, tool) = (overridden("run"), overridden("tool"));
@@ -158,6 +166,7 @@ impl MappingLowering {
             not_failed: all_or_none(not_failed)?.unwrap_or_default(),
             not_suspected: all_or_none(not_suspected)?.unwrap_or_default(),
             kinds: kinds?,
+            words: words?,
             detect: all_or_none(detect)?.unwrap_or_default(),
             run: run?,
             tool: tool?,

@@ -29,7 +29,7 @@ mod values;
 pub use apply::{Applier, apply};
 pub use draft::{DraftDoubt, MappingDraft, Unmapped, doubt, draft};
 pub use found::{FoundRow, FoundValue, first_rows};
-pub use lower::parse;
+pub use lower::{parse, unchanging};
 pub use model::Mapping;
 pub(crate) use row::stem;
 pub use schema::SCHEMA;

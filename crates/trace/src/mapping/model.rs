@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::condition::{FieldTest, RowCondition};
 use super::path::Path;
+use crate::failure::WordTable;
 use playproof_formats::diagnostic::Source;
 
 /// How the rows of a foreign log become calls and results; or, without `calls`, what is different in a recognised format.
@@ -42,6 +43,8 @@ pub struct Mapping {
     pub(super) not_suspected: Vec<RowCondition>,
     /// Of the error kinds, the first whose condition holds counts.
     pub(super) kinds: Vec<NamedKind>,
+    /// The user's own rows of failure words, which come before those of the program.
+    pub(super) words: WordTable,
     /// A row of the format fits one of these conditions.
     pub(super) detect: Vec<RowCondition>,
     /// The run and the tool, in a mapping without calls.
@@ -228,6 +231,19 @@ impl Mapping {
     /// Whether it describes no rows, and only says what is different in a recognised format.
     pub fn is_override(&self) -> bool {
         self.calls.is_empty()
+    }
+
+    /// The user's own rows of failure words, if there are any.
+    pub(crate) fn own_words(&self) -> Option<&WordTable> {
+        let own = self.overrides.as_deref().unwrap_or(self);
+        Some(&own.words).filter(|words| !words.is_empty())
+    }
+
+    /// This mapping with the rows of failure words of a project, which come after its own.
+    #[must_use]
+    pub fn with_words(mut self, words: &WordTable) -> Mapping {
+        self.words = std::mem::take(&mut self.words).and(words);
+        self
     }
 
     /// A copy for the recognised format `title`, with what the user says otherwise.

@@ -204,6 +204,7 @@ impl Applier {
             message: parts.error.as_deref(),
             body: parts.body.as_deref(),
             tool,
+            words: mapping.own_words(),
             headers: headers.as_ref().map(SourceValue::raw),
             at,
             ..ToolResult::default()

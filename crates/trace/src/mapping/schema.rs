@@ -9,6 +9,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::failure::ROW;
     use crate::mapping::lower::{CALL, PAIRS, RESULT, STRIP, TOP, UNITS, VALUE};
     use crate::mapping::lower_condition::{CASES, TEST};
     use crate::mapping::parse;
@@ -45,7 +46,10 @@ mod tests {
     fn every_property_is_described_with_an_example() {
         let mut found = Vec::new();
         described(&schema(), "", &mut found);
-        assert_eq!(found.len(), TOP.len() + CALL.len() + RESULT.len() + TEST.len() + VALUE.len() + STRIP.len());
+        assert_eq!(
+            found.len(),
+            TOP.len() + CALL.len() + RESULT.len() + TEST.len() + VALUE.len() + STRIP.len() + ROW.len()
+        );
     }
 
     #[test]
@@ -54,7 +58,7 @@ mod tests {
         let test = "/$defs/test/oneOf/2";
         let (value, strip) = ("/$defs/part/oneOf/2", "/$defs/part/oneOf/2/properties/strip");
         let lists = [("", &TOP[..]), ("/$defs/call", &CALL), ("/$defs/result", &RESULT), (test, &TEST)];
-        let lists = lists.into_iter().chain([(value, &VALUE[..]), (strip, &STRIP)]);
+        let lists = lists.into_iter().chain([(value, &VALUE[..]), (strip, &STRIP), ("/$defs/word", &ROW)]);
         for (at, known) in lists {
             let mut known = known.to_vec();
             known.sort_unstable();

@@ -1,6 +1,6 @@
 //! Tests of applied mappings: the lines that they make of rows, and the errors where they do not fit.
 
-use super::{Applier, Mapping, apply, parse};
+use super::{Applier, Mapping, apply, parse, unchanging};
 use crate::imported::{ImportWarning, Imported, Missing};
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -1053,4 +1053,32 @@ fn a_field_that_is_null_in_each_row_is_there_and_a_missing_one_is_named_once() {
     assert_eq!(misfits(&below, r#"{"t":"a","b":"done","error":null}"#), [""; 0]);
     let said = "no row has `error`, which the mapping names as `result.message` at m.yaml:3:20";
     assert_eq!(misfits(map, r#"{"t":"a","b":"done"}"#), [said]);
+}
+
+#[test]
+fn rows_of_failure_words_come_before_those_of_the_program() {
+    let map = |words: &str| {
+        format!(
+            "format: mapping/1
+call: {{ records: \"[*]\", run: {{ value: r }}, id: id, tool: tool }}
+result: {{ records: \"[*]\", run: {{ value: r }}, id: id, body: out }}
+skip: rest
+failed: [text]
+{words}"
+        )
+    };
+    let rows = r#"[{"id":"1","tool":"load_shelf","out":"Lift 3 is asleep"}]"#;
+    let said = |words: &str| {
+        let (_, lines) = applied(&map(words), rows);
+        lines[1]["status"].as_str().map(str::to_owned)
+    };
+    let row =
+        "words: [{ where: first, says: failed, pattern: '^lift', examples: [Lift 3 is asleep, Lift 7 is asleep] }]\n";
+    assert_eq!(said("").as_deref(), Some("suspected"));
+    assert_eq!(said(row).as_deref(), Some("error"));
+    assert_eq!(said(&row.replace("failed", "unfinished")).as_deref(), Some("unfinished"));
+    let text = map(&row.replace("Lift 7 is asleep", "The gate is shut"));
+    let report = parse(Source::whole("m", text)).expect_err("an example that does not fit");
+    assert!(report.to_string().contains("does not match its own example"), "{report}");
+    assert!(unchanging().is_some_and(|mapping| mapping.is_override()));
 }

@@ -166,6 +166,9 @@ pub(super) fn add_tools(playbook: &Playbook, all: &mut Vec<Mutant>) {
         if facts.needs_key {
             vary("key-optional", "`key: optional`".into(), ToolFacts { needs_key: false, ..facts });
         }
+        if facts.never_retried {
+            vary("retry-guarded", "`retry: guarded`".into(), ToolFacts { never_retried: false, ..facts });
+        }
         if facts.ignores_keys || playbook.sharing.dedupe.is_some() && facts.access == Access::Write {
             let ignores_keys = !facts.ignores_keys;
             let said = if ignores_keys { "ignored" } else { "honoured" };

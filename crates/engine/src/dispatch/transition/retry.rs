@@ -78,7 +78,7 @@ impl Transition<'_> {
     pub(super) fn retry_guard(&mut self) -> Option<SuppressionReason> {
         let mode = self.playbook.retry_guard();
         let state = self.state();
-        guard::retry_guard(mode, state.facts.is_safe_to_resend(), state.claim())
+        guard::retry_guard(mode, state.facts.may_be_resent(), state.claim())
     }
 
     pub(super) fn suppress(&mut self, why: SuppressionReason, on_unsafe: UnsafePolicy) {

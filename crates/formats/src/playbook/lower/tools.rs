@@ -31,10 +31,17 @@ fn row(name: &Key<'_>, at: At<'_>) -> Option<ToolRow> {
         timeout: at.field("timeout_ms")?.millis()?,
         ignores_keys: at.says("keys", "ignored")?,
         needs_key: at.says("key", "required")?,
+        never_retried: at.says("retry", "never")?,
         resends: false, // `retried_upstream` says it
         declared: true,
         seems_to_read: false,
     };
+    if facts.never_retried && !facts.adds_effects() {
+        let message = "`retry: never` is for a write that is not idempotent: any other request can be sent again";
+        let span = at.key_span("retry").unwrap_or_default();
+        at.report(Diagnostic::error("retry_never", message).at(span, "of what can be sent again"));
+        return None;
+    }
     let is_omitted = |key| at.get(key).is_none();
     let omitted = OmittedFacts {
         idempotent: is_omitted("idempotent"),
@@ -42,6 +49,7 @@ fn row(name: &Key<'_>, at: At<'_>) -> Option<ToolRow> {
         timeout: is_omitted("timeout_ms"),
         keys: is_omitted("keys"),
         key: is_omitted("key"),
+        retry: is_omitted("retry"),
     };
     let server = at.optional("server", At::text)?.map(Arc::from);
     let upstream_retries = at.number("upstream_retries")?;

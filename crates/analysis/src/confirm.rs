@@ -1,0 +1,243 @@
+//! Suspected and unfinished results, by the template of their message, and the entries of a mapping that decide them once.
+//! Reads no files.
+
+use std::collections::BTreeMap;
+
+use crate::replay::{MessageTemplates, has_predicate};
+use playproof_engine::call::{RecordedCall, Reply};
+use playproof_formats::diagnostic::{Report, Source};
+use playproof_formats::yaml::lines::{block_end, indentation, is_flow, line_break, line_start};
+use playproof_formats::yaml::{self, NodeKind, scalar};
+
+/// The most templates that are kept: further ones are counted together.
+const MOST: usize = 10_000;
+
+/// One template of results that nothing has decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenTemplate {
+    /// The message without its variable parts.
+    pub template: String,
+    /// Results with it.
+    pub count: u64,
+    /// The first tool, and its message as recorded.
+    pub tool: String,
+    /// The message of the first result.
+    pub example: String,
+    /// The results say that the work is not done yet; else they are suspected.
+    pub is_unfinished: bool,
+}
+
+/// The results of a recording that only suggest a failure, or say that the work is not done yet.
+#[derive(Debug, Default)]
+pub struct OpenResults {
+    found: BTreeMap<(bool, String), OpenTemplate>,
+    templates: MessageTemplates,
+    /// Results whose template was not kept.
+    pub others: u64,
+}
+
+/// What a person says of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmed {
+    /// These results failed.
+    Failed,
+    /// They are answers.
+    Ok,
+    /// The work was not done yet.
+    Unfinished,
+}
+
+impl OpenResults {
+    /// Takes the results of one call.
+    pub fn add(&mut self, call: &RecordedCall) {
+        for answer in &call.answers {
+            let (error, is_unfinished) = match &answer.reply {
+                Reply::Suspected(error) => (error, false),
+                Reply::Unfinished(error) => (error, true),
+                Reply::Ok | Reply::Failed(_) => continue,
+            };
+            let message = error.as_deref().and_then(|error| error.message.as_deref()).unwrap_or_default();
+            let template = self.templates.of(message, call.args()).to_owned();
+            let key = (is_unfinished, template);
+            if self.found.len() >= MOST && !self.found.contains_key(&key) {
+                self.others += 1;
+                continue;
+            }
+            let template = key.1.clone();
+            let first = || OpenTemplate {
+                template,
+                count: 0,
+                tool: call.tool().to_owned(),
+                example: message.to_owned(),
+                is_unfinished,
+            };
+            self.found.entry(key).or_insert_with(first).count += 1;
+        }
+    }
+
+    /// The templates, the commonest first.
+    pub fn templates(&self) -> Vec<&OpenTemplate> {
+        let mut all: Vec<&OpenTemplate> = self.found.values().collect();
+        all.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.template.cmp(&other.template)));
+        all
+    }
+}
+
+/// The condition of a mapping that holds for the results of a template: its longest part without a placeholder that says
+/// what failed. If no part says that: the beginning, or the longest part. None for a template without words.
+pub fn condition(template: &str) -> Option<String> {
+    let (test, part) = telling_part(template)?;
+    Some(format!("{{ message: {{ {test}: {} }} }}", scalar(&part)))
+}
+
+fn telling_part(template: &str) -> Option<(&'static str, String)> {
+    let placeholders = ["<text>", "<path>", "<id>", "<arg>", "<n>"];
+    let literal = placeholders.iter().fold(template.to_owned(), |text, name| text.replace(name, "\n"));
+    let parts = || literal.split('\n').map(str::trim).filter(|part| part.len() > 3);
+    let begins = |part: &&str| template.starts_with(*part);
+    let telling = parts().filter(|part| has_predicate(part)).max_by_key(|part| part.len());
+    let part = telling.or_else(|| parts().next().filter(begins)).or_else(|| parts().max_by_key(|part| part.len()));
+    let part = part.or_else(|| Some(template).filter(|template| !template.trim().is_empty()))?;
+    Some((if begins(&part) { "starts_with" } else { "contains" }, part.to_owned()))
+}
+
+/// A row of failure words for the results of a template that say that the work is not done yet.
+fn row(open: &OpenTemplate) -> Option<String> {
+    let (_, part) = telling_part(&open.template)?;
+    let pattern = part.chars().fold(String::new(), |mut pattern, c| {
+        if !(c.is_alphanumeric() || c == ' ') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+        pattern
+    });
+    let line = yaml::quoted(open.example.lines().find(|line| line.contains(&*part))?);
+    let pattern = yaml::quoted(&pattern);
+    Some(format!("{{ where: first, says: unfinished, pattern: {pattern}, examples: [{line}, {line}] }}"))
+}
+
+/// The text of a mapping with what was decided: the keys `failed`, `not_failed` and `words` get an entry for each template,
+/// and all other text stays. An empty text becomes a mapping that changes a recognised format.
+///
+/// # Errors
+/// A text that is no YAML.
+pub fn decided(text: &str, decisions: &[(&OpenTemplate, Confirmed)]) -> Result<String, Report> {
+    let mut text = if text.trim().is_empty() { "format: mapping/1\n".to_owned() } else { text.to_owned() };
+    for (open, confirmed) in decisions {
+        let (key, entry) = match confirmed {
+            Confirmed::Failed => ("failed", condition(&open.template)),
+            Confirmed::Ok => ("not_failed", condition(&open.template)),
+            Confirmed::Unfinished => ("words", row(open)),
+        };
+        if let Some(entry) = entry {
+            text = with_entry(&text, key, &entry)?;
+        }
+    }
+    Ok(text)
+}
+
+/// A text with one more entry in the list of a key.
+fn with_entry(text: &str, key: &str, entry: &str) -> Result<String, Report> {
+    let tree = yaml::tree(&Source::whole("mapping", text))?;
+    let end = line_break(text);
+    let Some(found) = tree.entry(key) else {
+        let break_before = if text.ends_with('\n') { "" } else { end };
+        return Ok(format!("{text}{break_before}{key}:{end}  - {entry}{end}"));
+    };
+    let span = found.value.span.clone();
+    let insert = |at: usize, new: &str| {
+        let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+        format!("{before}{new}{after}")
+    };
+    match &found.value.kind {
+        NodeKind::List(items) if is_flow(text, &found.value) => {
+            let comma = if items.is_empty() { " " } else { ", " };
+            Ok(insert(span.end.saturating_sub(1), &format!("{comma}{entry} ")))
+        }
+        NodeKind::List(_) => {
+            let indent = indentation(text, span.start);
+            let at = block_end(text, &found.value, indentation(text, line_start(text, found.key_span.start)));
+            Ok(insert(at, &format!("{}- {entry}{end}", " ".repeat(indent))))
+        }
+        NodeKind::Scalar { .. } | NodeKind::Map(_) if text.get(span.clone()).is_some_and(|old| !old.contains('\n')) => {
+            let old = text.get(span.clone()).unwrap_or_default();
+            let (before, after) =
+                (text.get(..span.start).unwrap_or_default(), text.get(span.end..).unwrap_or_default());
+            let old = if is_flow(text, &found.value) || matches!(found.value.kind, NodeKind::Scalar { .. }) {
+                old.to_owned()
+            } else {
+                format!("{{ {old} }}")
+            };
+            Ok(format!("{before}[{old}, {entry}]{after}"))
+        }
+        _ => {
+            // A map over several lines becomes the first item of a list.
+            let block = text.get(span.clone()).unwrap_or_default();
+            let indent = " ".repeat(indentation(text, span.start));
+            let (before, after) =
+                (text.get(..span.start).unwrap_or_default(), text.get(span.end..).unwrap_or_default());
+            let block = block.replace('\n', "\n  ");
+            Ok(format!(
+                "{before}- {}{end}{indent}- {entry}{end}{}",
+                block.trim_end(),
+                after.trim_start_matches(['\n', '\r'])
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use playproof_trace::mapping;
+
+    fn open(template: &str, example: &str) -> OpenTemplate {
+        OpenTemplate {
+            template: template.to_owned(),
+            count: 1,
+            tool: "load_shelf".to_owned(),
+            example: example.to_owned(),
+            is_unfinished: false,
+        }
+    }
+
+    fn written(text: &str, decisions: &[(&OpenTemplate, Confirmed)]) -> String {
+        let text = decided(text, decisions).unwrap_or_else(|report| panic!("{report}"));
+        mapping::parse(Source::whole("m", text.as_str())).unwrap_or_else(|report| panic!("{report}\n{text}"));
+        text
+    }
+
+    #[test]
+    fn what_was_decided_is_written_under_its_key_and_all_other_text_stays() {
+        let (busy, none) = (open("Lift <n> is not ready", "Lift 3 is not ready"), open("No shelf", "No shelf"));
+        let waits = open("Shelf <n> waits for the smith", "Shelf 7 waits for the smith");
+        let all = [(&busy, Confirmed::Failed), (&none, Confirmed::Ok), (&waits, Confirmed::Unfinished)];
+        let text = written("", &all);
+        assert!(text.contains("failed:\n  - { message: { contains: is not ready } }\n"), "{text}");
+        assert!(text.contains("not_failed:\n  - { message: { starts_with: No shelf } }\n"), "{text}");
+        assert!(text.contains("says: unfinished"), "{text}");
+        for before in [
+            "format: mapping/1\nfailed: { message: { starts_with: Oops } } # ours\nkinds: {}\n",
+            "format: mapping/1\nfailed: [{ message: { starts_with: Oops } }]\n",
+            "format: mapping/1\nfailed:\n  - message: { starts_with: Oops }\n# last\n",
+            "format: mapping/1\nfailed:\n  message: { starts_with: Oops }\n",
+        ] {
+            let text = written(before, &[(&busy, Confirmed::Failed)]);
+            assert!(text.contains("starts_with: Oops") && text.contains("contains: is not ready"), "{text}");
+            assert_eq!(before.contains("# "), text.contains("# "), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_condition_has_the_words_that_say_what_failed() {
+        for (template, wanted) in [
+            ("Customer <n> not found", "{ message: { contains: not found } }"),
+            ("User not found", "{ message: { starts_with: User not found } }"),
+            ("Sorry <arg> is gone for good", "{ message: { starts_with: Sorry } }"),
+            ("<id> is gone for <arg> today", "{ message: { contains: is gone for } }"),
+        ] {
+            assert_eq!(condition(template).as_deref(), Some(wanted), "{template}");
+        }
+        assert_eq!(condition(""), None, "every message begins with no word");
+    }
+}
