@@ -56,13 +56,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             answer: "Yes, because the tool only reads. It needs no key.".to_owned(),
             to_a_person: "the tool only reads, so another call changes nothing".to_owned(),
         },
-        ResendReason::Idempotent => {
-            let declared = "the tool is declared idempotent: a second call changes nothing more, unless the same object \
-                            was written since";
-            let done = ". This rests on the declaration alone: an answer says that something was done";
-            let said = format!("{declared}{}", if state.said.done { done } else { "" });
-            ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said }
-        }
+        ResendReason::Idempotent => idempotent(state),
         ResendReason::NotDone => not_done(key),
         ResendReason::SameKey => ReasonWords {
             answer: format!(
@@ -131,6 +125,15 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
             no(format!("this may be a request that was sent before: {others}"), ". Look upstream first")
         }
     }
+}
+
+/// The declaration is the reason, whatever the answers say.
+fn idempotent(state: &UpstreamState) -> ReasonWords {
+    let declared =
+        "the tool is declared idempotent: a second call changes nothing more, unless the same object was written since";
+    let done = ". This rests on the declaration alone: an answer says that something was done";
+    let said = format!("{declared}{}", if state.said.done { done } else { "" });
+    ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said }
 }
 
 /// Each call makes an effect of its own: a later one may have made that of a refused one.
