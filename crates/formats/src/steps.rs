@@ -34,7 +34,8 @@ pub fn are_linear<T>(length: usize, input: impl Fn(usize) -> T, read: impl Fn(T)
     once > 0 && twice * 10 <= once * 23 && four_times * 10 <= once * 46
 }
 
-#[cfg(all(test, debug_assertions))]
+#[cfg(test)]
+#[cfg(debug_assertions)]
 mod tests {
     use super::*;
 
