@@ -359,7 +359,7 @@ fn every_wrong_value_of_every_key_is_refused_with_a_place() {
 }
 
 /// Keys of the schemas that this file has no example of: they are older than shared state, or of graphs and steps.
-const ELSEWHERE: [&str; 96] = [
+const ELSEWHERE: [&str; 97] = [
     "/actions",
     "/actions/inputs",
     "/actions/steps",
@@ -444,6 +444,7 @@ const ELSEWHERE: [&str; 96] = [
     "tell/class",
     "tell/details",
     "tell/transient",
+    "tool/retry",
     "verdict/tell",
     "when/access",
     "when/attempt",

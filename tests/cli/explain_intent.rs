@@ -11,7 +11,8 @@ tools:
 
 const TIMEOUT: &str = r#""status":"error","error":{"kind":"timeout","message":"t"}"#;
 const SLOW: &str = r#""status":"error","error":{"kind":"429_rate_limited","message":"too many requests"}"#;
-const REFUSED: &str = r#""status":"error","error":{"kind":"tool_error","message":"balance is not enough"}"#;
+const REFUSED: &str =
+    r#""status":"error","error":{"kind":"invalid_arguments","message":"missing required argument: reason"}"#;
 const OK: &str = r#""status":"ok""#;
 
 /// What is to be known of one of two calls that want the same.

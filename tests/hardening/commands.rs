@@ -51,12 +51,13 @@ const KEEP: [&str; 8] = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 20] = [
+const READING: [&str; 21] = [
     "completions",
     "demo",
     "diff",
     "explain",
     "formats show",
+    "formats words",
     "graph draft",
     "graph history",
     "graph next",

@@ -272,7 +272,7 @@ fn a_name_in_a_file_of_the_project_leads_nowhere_else() {
     project.write("../secret.yaml", secret);
     project.edit_first("fixtures/slow.yaml", "format: fixture/1\n", "format: fixture/1\nplaybooks: [../../secret]\n");
     let (code, said) = project.refused(&["check"]);
-    assert!(code == 2 && said.contains("is not a valid name") && !said.contains("sk_live"), "{said}");
+    assert!(code == 2 && said.contains("is not the name of a playbook") && !said.contains("sk_live"), "{said}");
 
     let project = Project::with_proposal();
     project.write("../secret.yaml", secret);

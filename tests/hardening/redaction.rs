@@ -179,11 +179,12 @@ const OF_A_PROJECT: [&[&str]; 15] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 12] = [
+const OTHERS: [&str; 13] = [
     "accept",
     "completions",
     "demo",
     "formats show",
+    "formats words",
     "graph show",
     "help",
     "history verify",

@@ -36,7 +36,6 @@ fn commands_that_have_no_page_to_write_refuse_one() {
     let place = place(6, "plain");
     for args in [
         &["coverage", "--write", "fixtures", "--report", "html=x.html"][..],
-        &["propose", "check", "odd", "--playbook", "--report", "html=x.html"],
         &["replay", "fixtures/a-denial-goes-to-people.yaml", "--seeds", "1-2", "--report", "html=x.html"],
         &["replay", "trace.jsonl", "--same-decisions", "--report", "html=x.html"],
     ] {

@@ -107,6 +107,7 @@ mod tests {
         use EffectClaim::{Applied, NotApplied, Unknown};
         let expected = [
             ("transient_timeout", Unknown, "retry_with_backoff"),
+            ("not_sent", NotApplied, "retry_with_backoff"),
             ("server_error_5xx", Unknown, "retry_with_backoff"),
             ("idempotency_conflict", Applied, "deprecate_tool_call"),
             ("evidence_stale", NotApplied, "refresh_evidence"),

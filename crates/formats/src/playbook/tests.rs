@@ -494,7 +494,7 @@ fn a_row_of_the_standard_playbook_reads_well_and_names_are_unique() {
     assert_eq!(
         find("rule server-error-status"),
         Some(
-            r#"{"after":["quota-exhausted","rate-limit","server-error"],"verdict":"server_error_5xx","when":{"status":["500-599"]}}"#
+            r#"{"after":["quota-exhausted","rate-limit","not-sent","server-error"],"verdict":"server_error_5xx","when":{"status":["500-599"]}}"#
         )
     );
     assert_eq!(find("limit max_attempts"), Some("6"));

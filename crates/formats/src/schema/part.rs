@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 
-use crate::text::is_blank;
 use crate::yaml::{Node, NodeKind, Scalar, one_of};
 use playproof_engine::decimal;
 
@@ -132,7 +131,7 @@ impl Part {
         if !is_typed {
             return Some(Fault::Type);
         }
-        if value == Scalar::Text && self.is_filled && is_blank(text) {
+        if value == Scalar::Text && self.is_filled && text.trim().is_empty() {
             return Some(Fault::Empty);
         }
         let is_short = self.longest.is_none_or(|longest| text.chars().count() <= longest);

@@ -911,7 +911,7 @@ fn a_mapping_without_calls_is_told_which_keys_it_may_have() {
     let found = refusal("format: mapping/1\nfailed: { x: 1 }\nskip: rest\npair: order\n");
     let (id, text, said) = &found[0];
     assert_eq!((found.len(), *id, text.as_str()), (1, "missing_key", "skip|pair"));
-    let help = "say how rows become calls (`call`), or use only `failed`, `not_failed`, `not_suspected`, `kinds`, `run`, `tool`";
+    let help = "say how rows become calls (`call`), or use only `failed`, `not_failed`, `not_suspected`, `kinds`, `words`, `run`, `tool`";
     assert_eq!(said.help.as_deref(), Some(help));
     assert_eq!(
         refusal("format: mapping/1\nresult: { body: b }\nfailed: text\n")[0].2.message,
