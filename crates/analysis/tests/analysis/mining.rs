@@ -295,8 +295,8 @@ fn no_rule_asks_for_what_stands_in_place_of_redacted_text() {
     let both = mine(&said("book", &["no [redacted] here", "no way"]));
     assert_eq!(when(of(&both, "no [redacted] here")), "{ kind: tool_error, message: { matches: '(?s)^no .+ here$' } }");
     // Nothing of the message is left: what else the failures have in common.
-    let coded = failure("book", r#"{"message":"[redacted]","status":422,"code":"SLOT_FROZEN"}"#);
-    assert_eq!(when(&mine(&coded).shown[0]), "{ status: 422, code: SLOT_FROZEN }");
+    let coded = failure("book", r#"{"message":"[redacted]","status":418,"code":"SLOT_FROZEN"}"#);
+    assert_eq!(when(&mine(&coded).shown[0]), "{ status: 418, code: SLOT_FROZEN }");
     let silent = failure("book", r#"{"message":"[redacted] 12","code":"E-[redacted]"}"#);
     assert_eq!(mine(&silent).shown[0].rule, Err(NoRule::Redacted));
 }
