@@ -357,7 +357,7 @@ fn unknown(search: &Search<'_>, names: &CallNames) -> Failure {
         (None, _) => {
             let said = "calls are named by run and number, by FILE:LINE, or by their own id, such as";
             let all = Command::new("playproof replay").paths(search.inputs);
-            let flags = search.flags.without(&["--note", "--expected", "--new"]);
+            let flags = search.flags.without(&["--note", "--expect", "--new"]);
             let failure = failure.help(format!("{said} {}", listed(&names.such_as(), 60))).next(flags.after(all));
             match looks_like_a_file(wanted) {
                 true => failure.and_help(&format!("no file is called `{wanted}` either")),

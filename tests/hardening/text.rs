@@ -198,10 +198,6 @@ fn the_command_that_is_suggested_has_the_name_of_a_file_as_it_is() {
             (&["impact", &trace_name, "-c", "study/retry-everything"], trace_name.clone()),
             (&["explain", &trace_name, "nowhere"], trace_name.clone()),
             (&["propose", "keep", &trace_name, "--expect", "odd_one", "--note", name], trace_name.clone()),
-            (
-                &["propose", "keep", &trace_name, "x0#1", "--expect", "odd_one", "--note", name, "--new"],
-                trace_name.clone(),
-            ),
             (&["tools", &trace_name, "-o", "facts.yaml"], trace_name.clone()),
             (&["import", &trace_name], trace_name.clone()),
             (&["replay", &trace_name, "--call", name], trace_name.clone()),
