@@ -1,5 +1,5 @@
 //! The JSON Schemas of the files that people write, compiled: they are the only place of keys, words, bounds and defaults.
-//! [`read`] checks a file against one, and [`At`] reads what was checked. Knows no format.
+//! [`read()`] checks a file against one, and [`At`] reads what was checked. Knows no format.
 
 mod at;
 mod compile;
