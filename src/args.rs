@@ -4,18 +4,17 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, check, completions, coverage, demo, diff, explain, formats, graph_args, help, history, impact, import,
-    init, lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, confirm, coverage, demo, explain, formats, graph_args, help, history, impact, init,
+    lint, propose, reject, replay, review, schema,
 };
 use super::terminal::ColorChoice;
 
 const ABOUT: &str = "\
-Playproof rehearses a failure playbook. It runs recorded tool calls through the playbook against a \
-simulated upstream, and shows each decision, its reason and its effect.";
+Replays recorded failures of tool calls under a playbook, and tests playbooks.";
 
 const AFTER_HELP: &str = "\
-Start with `playproof demo`. Then see `playproof help COMMAND` and `playproof help topics`.
-Exit codes: 0 clean, 1 unsafe or different, 2 unusable input, 3 inconclusive, 70 our bug.";
+Start with `playproof demo`. `playproof help more` has the other commands too.
+Exit codes: 0 clean, 1 a problem, 2 unusable, 3 inconclusive, 70 our bug.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -58,42 +57,32 @@ pub enum ParsedCommand {
     Init(init::Args),
     /// Run recorded calls or fixtures under one or more playbooks
     Replay(replay::Args),
+    /// Ask what reading a log guessed: which tools write?
+    Confirm(Box<confirm::Args>),
     /// Explain one call: what happened, why, and what to do
     Explain(explain::Args),
     /// Find errors and likely mistakes in a playbook
     Lint(lint::Args),
-    /// Compare fixtures with their goldens, and playbooks with the lock
+    /// Compare runs with their goldens, rows with the lock; show the diff
     Check(check::Args),
-    /// Show what waits for review
-    Diff(diff::Args),
     /// Decide at a terminal, one by one, what is accepted
     Review(review::Args),
     /// Accept goldens, edited rows of a playbook, or a proposal
     Accept(accept::Args),
     /// Reject goldens that wait, or proposals
     Reject(reject::Args),
-    /// Draft, check and list proposed changes of a playbook
+    /// Find failures without a rule; draft and check changes of a playbook
     Propose(propose::Args),
-    /// Show what fixtures exercise, and suggest fixtures for the rest
+    /// Show what fixtures exercise, and what changes they do not notice
     Coverage(coverage::Args),
-    /// Change a playbook row by row; list what no fixture notices
-    Mutate(mutate::Args),
     /// Compare two playbooks on recorded calls
     Impact(impact::Args),
-    /// Cluster failures that no rule matches; suggest a rule for each
-    Mine(mine::Args),
     /// Show accepted changes and their reasons, and verify the lock
     History(history::Args),
     /// Show the order of actions, ask it about a run, or draft it
     Graph(graph_args::Args),
-    /// Convert a foreign recording into a trace, and report what is lost
-    Import(import::Args),
-    /// List the formats of recordings that are recognised
+    /// List the formats of recordings; try a mapping, convert a recording
     Formats(formats::Args),
-    /// Try a mapping on a recording
-    Map(map::Args),
-    /// Write a tool facts file from a trace, with guesses to confirm
-    Tools(tools::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
     /// Print the JSON Schema of a file format, for editors

@@ -1,4 +1,4 @@
-//! Selects and runs cases, for `check`, `diff`, `accept` and `review`. Writes nothing.
+//! Selects and runs cases, for `check`, `accept` and `review`. Writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;

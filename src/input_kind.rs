@@ -24,7 +24,7 @@ pub enum InputKind {
     ToolFacts,
     /// `playproof.yaml`.
     Project,
-    /// Accepted survivors of `mutate`.
+    /// Accepted survivors of `coverage --mutate`.
     Mutants,
     /// One accepted change.
     History,
@@ -68,7 +68,7 @@ impl InputKind {
             InputKind::Mapping => Command::new("playproof replay RECORDING").flag("--map", path),
             InputKind::ToolFacts => Command::new("playproof replay TRACE").flag("--tools", path),
             InputKind::Project | InputKind::Golden => "playproof check".into(),
-            InputKind::Mutants => "playproof mutate".into(),
+            InputKind::Mutants => "playproof coverage --mutate".into(),
             InputKind::History => "playproof history".into(),
             InputKind::Kept => "playproof check".into(),
             InputKind::Lock => "playproof accept --reason '...'".into(),

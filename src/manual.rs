@@ -1,5 +1,6 @@
 //! The help pages of the commands, fitted to a width. What they say stands beside each command.
 
+use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 
 use super::args::Cli;
@@ -7,16 +8,16 @@ use super::values::taking_signs;
 use playproof_report::text;
 use playproof_report::text::prose;
 
-/// The commands under their headings, in the order of the help page.
-const GROUPS: [(&str, &[&str]); 4] = [
-    (
-        "Every day",
-        &["demo", "init", "replay", "explain", "lint", "check", "diff", "review", "accept", "reject", "propose"],
-    ),
-    ("Analysis", &["coverage", "mutate", "impact", "mine", "history", "graph"]),
-    ("Data", &["import", "formats", "map", "tools"]),
-    ("Reference", &["help", "schema", "completions"]),
+/// The commands of the first page of help under their headings, in its order.
+const GROUPS: [(&str, &[&str]); 3] = [
+    ("Every day", &["init", "replay", "confirm", "explain", "lint", "check", "review", "propose"]),
+    ("Analysis", &["coverage", "impact"]),
+    ("Reference", &["formats", "help"]),
 ];
+
+/// The commands of the second page, `help more`.
+const MORE: [(&str, &[&str]); 1] =
+    [("More commands", &["accept", "reject", "demo", "history", "graph", "schema", "completions"])];
 
 /// The definition that arguments are parsed with and `help` prints from, its pages `width` columns wide.
 pub fn definition(width: usize) -> Command {
@@ -31,21 +32,38 @@ pub fn definition(width: usize) -> Command {
 fn template(definition: &Command) -> String {
     let header = definition.get_styles().get_header();
     let literal = definition.get_styles().get_literal();
-    let longest = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or(0);
-    let mut lines = Vec::new();
-    for (heading, names) in GROUPS {
-        lines.push(format!("{header}{heading}:{header:#}"));
-        for name in names {
+    let commands = grouped(definition, &GROUPS);
+    let (colour, outside) =
+        (format!("{literal}--color{literal:#} WHEN"), format!("{literal}--allow-outside{literal:#}"));
+    let options = format!("{colour}, {outside}, {literal}--help{literal:#}, {literal}--version{literal:#}");
+    format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}\n{header}Options:{header:#} {options}{{after-help}}"
+    )
+}
+
+/// The second page of help: the commands that the first does not name, and the options of all.
+pub fn more(definition: &Command) -> StyledStr {
+    let header = *definition.get_styles().get_header();
+    let commands = grouped(definition, &MORE);
+    let template = format!("{commands}\n{header}Options of all commands:{header:#}\n{{options}}");
+    definition.clone().help_template(template).render_help()
+}
+
+/// Commands in lines below their headings.
+fn grouped(definition: &Command, groups: &[(&str, &[&str])]) -> String {
+    let header = definition.get_styles().get_header();
+    let literal = definition.get_styles().get_literal();
+    let longest = groups.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or(0);
+    let mut lines = String::new();
+    for (heading, names) in groups {
+        lines.push_str(&format!("{header}{heading}:{header:#}\n"));
+        for name in *names {
             let about = definition.find_subcommand(name).and_then(Command::get_about).map(ToString::to_string);
             let about = about.unwrap_or_default();
-            lines.push(format!("  {literal}{name}{literal:#}{:1$}{about}", "", longest + 2 - name.len()));
+            lines.push_str(&format!("  {literal}{name}{literal:#}{:1$}{about}\n", "", longest + 2 - name.len()));
         }
-        lines.push(String::new());
     }
-    let commands = lines.join("\n");
-    format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}\n{header}Options:{header:#}\n{{options}}{{after-help}}"
-    )
+    lines
 }
 
 /// The command with its prose fitted, and those below it.
@@ -124,7 +142,7 @@ mod tests {
         let definition = definition(100);
         let shown = definition.get_subcommands().filter(|command| !command.is_hide_set());
         let mut all: Vec<&str> = shown.map(Command::get_name).collect();
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().chain(&MORE).flat_map(|(_, names)| *names).copied().collect();
         all.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(grouped, all);
@@ -140,7 +158,7 @@ mod tests {
     fn the_first_page_of_help_fits_on_one_screen() {
         for width in [80, 100] {
             let page = definition(width).render_help().to_string();
-            assert!(page.lines().count() <= if width < 100 { 50 } else { 47 }, "{page}");
+            assert!(page.lines().count() <= 24, "{page}");
             assert!(page.lines().all(|line| line.len() <= width), "{page}");
         }
     }

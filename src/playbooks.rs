@@ -218,7 +218,7 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
              counts as a write that must not be repeated",
             counted(rows as u64, "row", "rows"),
             path,
-            Command::new("playproof tools").path(&path).and("--confirm"),
+            Command::new("playproof confirm").flag("--tools", &path),
         ));
     }
     Ok(tools)

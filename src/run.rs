@@ -9,13 +9,13 @@ use clap::error::{ContextValue, ErrorKind};
 
 use super::args::{Cli, ParsedCommand};
 use super::command::{
-    accept, check, completions, coverage, demo, diff, explain, formats, graph, help, history, impact, import, init,
-    lint, map, mine, mutate, propose, reject, replay, review, schema, tools,
+    accept, check, completions, confirm, coverage, demo, explain, formats, graph, help, history, impact, init, lint,
+    propose, reject, replay, review, schema,
 };
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
 use super::files;
-use super::manual::definition;
+use super::manual::{definition, more};
 use super::output::{Output, refused, to_stderr};
 use super::panic::install_panic_hook;
 use super::project;
@@ -136,27 +136,22 @@ fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) ->
         ParsedCommand::Init(args) => init::run(&args, terminal, output),
         ParsedCommand::Demo(_) => demo::run(terminal, output),
         ParsedCommand::Replay(args) => replay::run(&args, terminal, output),
+        ParsedCommand::Confirm(args) => confirm::run(&args, terminal, output),
         ParsedCommand::Explain(args) => explain::run(&args, terminal, output),
         ParsedCommand::Lint(args) => lint::run(&args, terminal, output),
         ParsedCommand::Check(args) => check::run(&args, terminal, output),
         ParsedCommand::Review(args) => review::run(&args, terminal, output),
         ParsedCommand::Accept(args) => accept::run(&args, terminal, output),
         ParsedCommand::Reject(args) => reject::run(&args, output),
-        ParsedCommand::Diff(args) => diff::run(&args, terminal, output),
         ParsedCommand::Graph(args) => graph::run(&args, terminal, output),
         ParsedCommand::History(args) => history::run(&args, terminal, output),
         ParsedCommand::Coverage(args) => coverage::run(&args, terminal, output),
-        ParsedCommand::Mutate(args) => mutate::run(&args, terminal, output),
         ParsedCommand::Impact(args) => impact::run(&args, terminal, output),
-        ParsedCommand::Mine(args) => mine::run(&args, terminal, output),
         ParsedCommand::Propose(args) => propose::run(&args, terminal, output),
-        ParsedCommand::Import(args) => import::run(&args, terminal, output),
-        ParsedCommand::Formats(args) => formats::run(&args, output),
-        ParsedCommand::Map(args) => map::run(&args, terminal, output),
-        ParsedCommand::Tools(args) => tools::run(&args, output),
+        ParsedCommand::Formats(args) => formats::run(&args, terminal, output),
         ParsedCommand::Schema(args) => schema::run(&args, output),
         ParsedCommand::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),
-        ParsedCommand::Help(args) => help::run(&args, &mut definition(terminal.out.width), terminal, output),
+        ParsedCommand::Help(args) => help::run(&args, &mut definition(terminal.out.width), more, terminal, output),
     }
 }
 

@@ -1,12 +1,13 @@
-//! The output streams: terminal or file, width, colour, person or CI. Prints nothing.
+//! The terminal: the output streams, width, colour, person or CI, and single keys. Prints nothing.
 
 #![expect(clippy::disallowed_methods, reason = "this file owns the environment and the terminal")]
 
 use std::io::IsTerminal;
 
 use clap::ValueEnum;
-use console::Term;
+use console::{Key, Term};
 
+use super::exit::Failure;
 use playproof_report::style::Palette;
 
 /// The width of pages if nothing defines another.
@@ -64,6 +65,43 @@ impl Terminal {
             colour: colour(choice, is_terminal, &variable),
         };
         Terminal { out: stream(is_out, out, err), err: stream(is_err, err, out), ci: in_ci(&variable) }
+    }
+}
+
+impl Terminal {
+    /// Whether a person can be asked.
+    pub fn can_ask(&self) -> bool {
+        !self.ci && self.out.is_terminal && console::user_attended() && std::io::stdin().is_terminal()
+    }
+}
+
+/// A key that was pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyPress {
+    /// A character.
+    Char(char),
+    /// Enter.
+    Enter,
+    /// Escape.
+    Escape,
+    /// Any other key.
+    Other,
+}
+
+/// The next key; none if the terminal is gone, or the command is interrupted.
+///
+/// # Errors
+/// The terminal cannot be read.
+pub fn read_key(term: &Term) -> Result<Option<KeyPress>, Failure> {
+    match term.read_key() {
+        Ok(Key::Char(key)) => Ok(Some(KeyPress::Char(key))),
+        Ok(Key::Enter) => Ok(Some(KeyPress::Enter)),
+        Ok(Key::Escape) => Ok(Some(KeyPress::Escape)),
+        // A terminal that went away answers like this for ever.
+        Ok(Key::Unknown) => Ok(None),
+        Ok(_) => Ok(Some(KeyPress::Other)),
+        Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

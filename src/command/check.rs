@@ -23,7 +23,7 @@ use crate::workspace::Workspace;
 use crate::{pending, reason};
 use playproof_analysis::check::{CaseResult, CheckReport, CheckStatus, GoldenState};
 use playproof_formats::diagnostic::Report;
-use playproof_formats::golden::MERGE_CONFLICT;
+use playproof_formats::golden::{Class, MERGE_CONFLICT};
 use playproof_formats::shell::Command;
 use playproof_report::check::{CheckPage, json, page};
 use playproof_report::text::counted;
@@ -31,7 +31,7 @@ use playproof_report::text::counted;
 const EXAMPLES: &str = "\
 Examples:
   playproof check                                 every fixture under each of its playbooks
-  playproof check the-worked-refund               one fixture
+  playproof check the-worked-refund               one fixture, with the events of golden and run side by side
   playproof check --run 'standard/.*refund'       the runs whose PLAYBOOK/FIXTURE matches
   playproof check --changed-since main            the runs that a branch touches (needs git)
 
@@ -245,7 +245,11 @@ fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckR
             GoldenState::Missing if failing.len() > 1 => "playproof accept".into(), // the worst is first
             GoldenState::Missing | GoldenState::Same => Command::new("playproof accept").name(&first.id.to_string()),
             GoldenState::Diverged(_) if terminal.out.is_terminal => "playproof review".into(),
-            GoldenState::Diverged(_) => Command::new("playproof diff").name(&first.id.to_string()),
+            GoldenState::Diverged(_) => {
+                let accept = Command::new("playproof accept").name(&first.id.to_string());
+                let wants_reason = first.worst().is_some_and(Class::requires_reason);
+                if wants_reason { accept.and("--reason '...'") } else { accept }
+            }
         });
     }
     if !report.orphans.is_empty() {

@@ -19,21 +19,23 @@ use playproof_report::text;
 #[command(after_help = "\
 Examples:
   playproof help                    the commands
+  playproof help more               the other commands
   playproof help replay             one command
   playproof help propose new        a command of `propose`
   playproof help duplicate_effect   a finding
   playproof help playbook standard  the text of an embedded playbook
   playproof help topics             everything that can be explained")]
 pub struct Args {
-    /// A command, the id of a finding or a lint, an outcome, a compensation, a verdict of `standard`, an error kind, a key of a file format, `playbook NAME`, or `topics`
+    /// A command, the id of a finding or a lint, an outcome, a compensation, a verdict of `standard`, an error kind, a key of a file format, `playbook NAME`, `more`, or `topics`
     #[arg(value_name = "TOPIC")]
     pub topic: Vec<String>,
 }
 
-/// Explains.
+/// Explains. `more` is the second page of the commands.
 pub fn run(
     args: &Args,
     definition: &mut clap::Command,
+    more: fn(&clap::Command) -> StyledStr,
     terminal: &Terminal,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
@@ -57,6 +59,9 @@ pub fn run(
             output.page(&format!("\n{}", explain(topic, palette, terminal.out.width)))?;
         }
         return Ok(Exit::Clean);
+    }
+    if topic == "more" {
+        return page(&more(definition), terminal, output);
     }
     if topic == "topics" {
         output.page(&list(&all, palette, terminal.out.width))?;

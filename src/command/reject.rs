@@ -85,7 +85,7 @@ fn rows_are_edited(workspace: &Workspace, playbook: &str) -> Failure {
     let failure = failure.help("nothing was changed");
     match git::is_committed(workspace.root(), &workspace.playbook_name(playbook)) {
         true => failure.next(Command::new("git diff HEAD --").path(&file)),
-        false => failure.next("playproof diff"),
+        false => failure.next("playproof check"),
     }
 }
 

@@ -18,15 +18,15 @@ fn a_playbook_that_no_fixture_names_has_nothing_to_measure() {
     let project = Project::copy();
     let playbook = std::fs::read_to_string(project.path("playbooks/reversing.yaml")).expect("readable");
     project.write("playbooks/mine.yaml", &playbook.replace("name: reversing", "name: mine"));
-    for command in ["coverage", "mutate"] {
-        let run = project.run(&[command, "mine"]);
+    for command in [&["coverage"][..], &["coverage", "--mutate"]] {
+        let run = project.run(&[command, &["propose", "find"]].concat());
         assert_eq!((run.code, run.out.as_str()), (2, ""));
         assert!(run.err.contains("no fixture in `fixtures` runs under `mine`"), "{}", run.err);
         assert!(run.err.contains("next:"), "{}", run.err);
-        let run = project.run(&[command, "standart"]);
+        let run = project.run(&[command, &["standart"]].concat());
         assert_eq!(run.code, 2);
         assert!(run.err.contains("did you mean `standard`?"), "{}", run.err);
-        assert_eq!(project.run(&[command, "standard", "--fixtures", "nowhere"]).code, 2);
+        assert_eq!(project.run(&[command, &["standard", "--fixtures", "nowhere"]].concat()).code, 2);
     }
     let run = project.run(&["coverage", "--playbook", "mine"]);
     let err = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -102,12 +102,12 @@ fn the_lines_of_a_playbook_are_marked() {
 fn a_stale_entry_fails_and_is_underlined() {
     let project = Project::five();
     project.write("mutants.yaml", "format: mutants/1\nfive:\n  rule timeout/drop: nobody minds\n");
-    let run = project.run(&["mutate", "five"]);
+    let run = project.run(&["coverage", "--mutate", "five"]);
     assert_eq!(run.code, 1);
     assert!(run.err.contains("`rule timeout/drop` is accepted needlessly: the fixture"), "{}", run.err);
     assert!(run.err.contains("mutants.yaml:"), "{}", run.err);
     project.write("mutants.yaml", "format: mutants/1\nfive: 7\n");
-    assert_eq!(project.run(&["mutate", "five"]).code, 2);
+    assert_eq!(project.run(&["coverage", "--mutate", "five"]).code, 2);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn the_same_bytes_come_from_any_number_of_threads_and_from_any_folder() {
     project.remove(LIMIT);
     for format in ["table", "json"] {
         let mutate = |jobs| {
-            let run = project.run(&["mutate", "five", "--all", "--format", format, "--jobs", jobs]);
+            let run = project.run(&["coverage", "--mutate", "five", "--all", "--format", format, "--jobs", jobs]);
             (run.code, run.out)
         };
         assert_eq!(mutate("1"), mutate("7"));

@@ -79,7 +79,7 @@ impl Project {
 
     /// Writes the fixture that `mutate` prints for each survivor, and gives their ids.
     pub fn write_fixtures_of_survivors(&self) -> Vec<String> {
-        let report = self.json(&["mutate", "five"]);
+        let report = self.json(&["coverage", "--mutate", "five"]);
         let mutants = report["playbooks"][0]["mutants"].as_array().expect("mutants");
         let survivors: Vec<&Value> = mutants.iter().filter(|mutant| mutant["judgement"] == "survived").collect();
         for survivor in &survivors {

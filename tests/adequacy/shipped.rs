@@ -29,16 +29,16 @@ fn every_rule_verdict_compensation_guard_outcome_and_limit_is_exercised() {
 #[test]
 fn a_fixture_that_is_taken_away_is_missed_and_what_is_suggested_for_a_survivor_catches_it() {
     let project = Project::five();
-    project.run(&["mutate", "five"]).exits(0);
+    project.run(&["coverage", "--mutate", "five"]).exits(0);
     let before = project.json(&["coverage", "five"]);
     project.remove(LIMIT);
     let after = project.json(&["coverage", "five"]);
     assert!(goals(&before, "covered").contains("stop max_attempts"));
     assert!(goals(&after, "reachable").contains("stop max_attempts"));
 
-    let run = project.run(&["mutate", "five", "--format", "json"]).exits(1);
+    let run = project.run(&["coverage", "--mutate", "five", "--format", "json"]).exits(1);
     assert!(run.err.contains("next: write a fixture"), "{}", run.err);
     let survivors = project.write_fixtures_of_survivors();
     assert!(survivors.contains(&"limit max_attempts/more".to_owned()), "{survivors:#?}");
-    project.run(&["mutate", "five"]).exits(0);
+    project.run(&["coverage", "--mutate", "five"]).exits(0);
 }

@@ -31,8 +31,8 @@ fn what_a_check_leaves_is_shown_accepted_and_then_as_accepted() {
     let project = delayed();
     assert_eq!(project.run(&["check"]).code, 1);
     assert_eq!(project.pending().len(), 2);
-    let shown = project.run(&["diff", GATEWAY]);
-    assert_eq!(shown.code, 0);
+    let shown = project.run(&["check", GATEWAY]);
+    assert_eq!(shown.code, 1);
     assert!(shown.out.contains("retry_scheduled: 2, delay_ms: 300"), "{}", shown.out);
     assert!(shown.out.contains(&format!("playproof accept {GATEWAY}")), "{}", shown.out);
     assert_eq!(project.run(&["accept", GATEWAY]).code, 0);
@@ -68,8 +68,8 @@ fn what_is_rejected_is_forgotten_and_the_goldens_stay() {
     assert_eq!(project.files(), before);
     assert_eq!(project.run(&["reject"]).code, 2);
     assert_eq!(project.run(&["accept"]).code, 2);
-    let rows = project.run(&["diff"]).exits(0);
-    assert!(rows.out.ends_with("next: playproof accept standard --reason '...'\n"), "{}", rows.out);
+    let rows = project.run(&["check"]).exits(1);
+    assert!(rows.out.contains("playproof accept standard --reason '...'\n"), "{}", rows.out);
 }
 
 /// Where denied calls wait, and another queue.

@@ -93,7 +93,7 @@ fn what_is_cut_of_a_long_line_is_marked_on_its_side() {
     refused("t.jsonl", format!("{{\"tool\":[\"{x}\"]}}\n"), &[" 1 │ {\"tool\":[", "xxx…\n"]);
     let place = Place::new();
     place.write("t.json", format!("[{{\"role\":\"user\",\"content\":\"{x}\"}},{{\"role\":]}},{{\"role\":\"{x}\"}}]"));
-    let run = place.run(&["import", "t.json"]);
+    let run = place.run(&["formats", "convert", "t.json"]);
     assert!(run.code == 2 && run.err.contains(" 1 │ …xxx") && run.err.contains("xxx…\n"), "{}", run.err);
     place.write("p.yaml", format!("format: playbook/1\nname: {x}\n"));
     let run = place.run(&["lint", "p.yaml"]);
@@ -144,9 +144,11 @@ fn a_directory_and_a_missing_file() {
 #[test]
 fn a_folder_as_standard_input_has_no_name_that_a_next_command_could_take() {
     let place = Place::new();
-    for command in ["replay", "mine", "impact"] {
+    for command in ["replay", "propose find", "impact"] {
         let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_playproof"));
-        run.args([command, "-"]).args(["-c", "study/retry-everything"].iter().filter(|_| command == "impact"));
+        run.args(command.split(' '))
+            .arg("-")
+            .args(["-c", "study/retry-everything"].iter().filter(|_| command == "impact"));
         let folder = std::fs::File::open(place.path()).expect("a folder");
         let ran = run.current_dir(place.path()).stdin(folder).output().expect("it runs");
         let said = String::from_utf8_lossy(&ran.stderr);
@@ -262,7 +264,7 @@ fn a_type_that_nobody_knows_is_named_where_there_are_no_calls() {
 fn what_is_compressed_by_something_else_says_so() {
     let place = Place::new();
     place.write("t.jsonl.bz2", b"BZh91AY&SY\xff");
-    for command in ["replay", "tools", "explain"] {
+    for command in ["replay", "confirm", "explain"] {
         let run = place.run(&[command, "t.jsonl.bz2"]);
         assert_eq!(run.code, 2);
         let said = ["t.jsonl.bz2", "it is compressed by bzip2; only gzip and zstd are read", "unpack it first"];
@@ -278,7 +280,9 @@ fn malformed_lines_can_be_skipped_and_are_counted() {
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.out.contains("3 lines, 1 run, 2 calls, 2 results, 1 line skipped"), "{}", run.out);
     assert!(run.err.contains("t.jsonl:2:"), "{}", run.err);
-    for args in [&["tools", "t.jsonl", "--skip-invalid"][..], &["explain", "t.jsonl", "#2", "--skip-invalid"]] {
+    for args in
+        [&["confirm", "--draft", "t.jsonl", "--skip-invalid"][..], &["explain", "t.jsonl", "#2", "--skip-invalid"]]
+    {
         let run = place.run(args);
         assert_eq!((run.code, run.err.contains("t.jsonl: 1 line skipped\n")), (0, true), "{}", run.err);
     }
@@ -307,11 +311,11 @@ fn a_cut_short_line_of_a_mapped_source_has_its_place_and_can_be_skipped() {
     let place = Place::new();
     place.write("map.yaml", "format: mapping/1\ncall: { tool: t }\nresult: { body: b }\nfailed: [ { b: no } ]\n");
     place.write("log.jsonl", "{\"t\":\"a\",\"b\":\"yes\"}\n{\"t\":\"a\",\"b\":\n");
-    for command in ["replay", "import"] {
-        let run = place.run(&[command, "log.jsonl", "--map", "map.yaml"]);
+    for command in [&["replay"][..], &["formats", "convert"]] {
+        let run = place.run(&[command, &["log.jsonl", "--map", "map.yaml"]].concat());
         assert_eq!(run.code, 2, "{}", run.err);
         assert!(run.err.contains("log.jsonl:2:13") && run.err.contains("--skip-invalid"), "{}", run.err);
-        let run = place.run(&[command, "log.jsonl", "--map", "map.yaml", "--skip-invalid"]);
+        let run = place.run(&[command, &["log.jsonl", "--map", "map.yaml", "--skip-invalid"]].concat());
         assert_eq!(run.code, 0, "{}", run.err);
         let said = "1 line that is not JSON, left out (first at line 2)";
         assert!(run.out.contains(said) || run.err.contains(said), "{}\n{}", run.out, run.err);
@@ -325,10 +329,10 @@ fn a_cut_short_line_of_a_recognised_source_can_be_skipped() {
     let asked = format!(r#"{{"role":"assistant","tool_calls":[{call}]}}"#);
     let line = format!(r#"{{"messages":[{asked},{{"role":"tool","tool_call_id":"w","content":"done"}}]}}"#);
     place.write("log.jsonl", format!("{line}\n{line}\n{}", &line[..60]));
-    for command in ["replay", "import"] {
-        let run = place.run(&[command, "log.jsonl"]).exits(2);
+    for command in [&["replay"][..], &["formats", "convert"]] {
+        let run = place.run(&[command, &["log.jsonl"]].concat()).exits(2);
         assert!(run.err.contains("or is still being written; fix the line, or pass `--skip-invalid`"), "{}", run.err);
-        place.run(&[command, "log.jsonl", "--skip-invalid"]).exits(0);
+        place.run(&[command, &["log.jsonl", "--skip-invalid"]].concat()).exits(0);
     }
     let run = place.run(&["init", "--from", "log.jsonl"]).exits(2);
     assert!(!run.err.contains("--skip-invalid"), "{}", run.err);
@@ -343,13 +347,13 @@ fn a_file_of_another_kind_is_told_in_one_line_with_the_command_that_takes_it() {
     std::fs::create_dir(place.path().join("books")).expect("a folder");
     for (args, said, next) in [
         (&["replay", "book.yaml"][..], "`book.yaml` is a playbook", "playproof lint book.yaml"),
-        (&["mine", "book.yaml"], "`book.yaml` is a playbook", "playproof lint book.yaml"),
+        (&["propose", "find", "book.yaml"], "`book.yaml` is a playbook", "playproof lint book.yaml"),
         (&["lint", "trace.jsonl"], "`trace.jsonl` is a trace", "playproof replay trace.jsonl"),
         (&["lint", "the-worked-refund.yaml"], "is a fixture", "playproof replay the-worked-refund.yaml"),
         (&["replay", "trace.jsonl", "-p", "map.yaml"], "is a mapping", "playproof replay RECORDING --map map.yaml"),
         (&["replay", "trace.jsonl", "--tools", "book.yaml"], "is a playbook", "playproof lint book.yaml"),
         (&["replay", "trace.jsonl", "--map", "book.yaml"], "is a playbook", "playproof lint book.yaml"),
-        (&["tools", "the-worked-refund.yaml"], "is a fixture", "playproof replay the-worked-refund.yaml"),
+        (&["confirm", "--draft", "the-worked-refund.yaml"], "is a fixture", "playproof replay the-worked-refund.yaml"),
         (&["lint", "books"], "it is a directory", "playproof help lint"),
         (&["replay", "trace.jsonl", "--run", "r1", "--call", "#9"], "in the run `r1`", "--call 'r1#9'"),
     ] {
@@ -406,7 +410,7 @@ fn wrong_usage() {
         (&["help", "duplicat_effect"], "did you mean `duplicate_effect`?"),
         (&["help", "playbook", "dispatchr"], "next: playproof help playbook dispatcher"),
         (&["help", "server_delay"], "the text of `retry_with_backoff` speaks of it"),
-        (&["import", "trace.jsonl"], "next: playproof replay trace.jsonl"),
+        (&["formats", "convert", "trace.jsonl"], "next: playproof replay trace.jsonl"),
     ] {
         let run = place.run(args);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}\n{}", run.err);
@@ -439,7 +443,9 @@ fn a_trace_with_lines_of_another_format_is_refused_by_every_command() {
     let place = Place::new();
     let chat = r#"{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"t"}]}]}"#;
     place.write("mixed.jsonl", format!("{{\"tool\":\"pay\",\"status\":\"ok\"}}\n{chat}\n"));
-    for args in [&["replay", "mixed.jsonl"][..], &["init", "--from", "mixed.jsonl"], &["import", "mixed.jsonl"]] {
+    for args in
+        [&["replay", "mixed.jsonl"][..], &["init", "--from", "mixed.jsonl"], &["formats", "convert", "mixed.jsonl"]]
+    {
         let run = place.run(args).exits(2);
         assert!(run.err.contains("others look like `anthropic-messages`"), "{}", run.err);
     }
@@ -463,10 +469,10 @@ fn a_recording_without_calls_is_no_import_unless_that_is_allowed() {
     );
     place.write("talk.json", r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#);
     for (file, said) in [("results.json", "1 result, but no calls"), ("talk.json", "it holds no calls")] {
-        let run = place.run(&["import", file, "-o", "trace.jsonl"]);
+        let run = place.run(&["formats", "convert", file, "-o", "trace.jsonl"]);
         assert_eq!((run.code, run.err.contains(said)), (2, true), "{}", run.err);
-        assert!(run.err.contains(&format!("next: playproof import {file} --allow-empty")), "{}", run.err);
+        assert!(run.err.contains(&format!("next: playproof formats convert {file} --allow-empty")), "{}", run.err);
         assert!(!place.path().join("trace.jsonl").exists(), "nothing is written");
-        assert_eq!(place.run(&["import", file, "--allow-empty"]).code, 0);
+        assert_eq!(place.run(&["formats", "convert", file, "--allow-empty"]).code, 0);
     }
 }

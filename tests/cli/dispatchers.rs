@@ -80,8 +80,8 @@ fn impact_asks_the_dispatcher_of_a_call() {
 }
 
 #[test]
-fn mine_asks_the_dispatcher_of_a_call() {
-    let args = ["mine", "trace.jsonl", "--playbook", "sharing.yaml"];
+fn find_asks_the_dispatcher_of_a_call() {
+    let args = ["propose", "find", "trace.jsonl", "--playbook", "sharing.yaml"];
     assert_eq!(shown(&args, |out| out.contains(", 0 exhausted")), [[true; 2], [false; 2]]);
 }
 

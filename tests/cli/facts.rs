@@ -23,6 +23,6 @@ fn a_glob_of_a_file_yields_to_the_tools_own_row_in_the_playbook_and_the_help_say
     place.write("tools.yaml", "format: tools/1\ntools:\n  payments.*: { access: read, timeout_ms: 7000 }\n");
     let page = place.run(&["replay", "trace.jsonl", "--all", "--tools", "tools.yaml"]);
     assert!(page.out.contains("write, not idempotent, timeout 5000 ms"), "{}", page.out);
-    let help = place.run(&["tools", "--help"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("In either file, a row with a tool's exact name wins over a row with a glob"), "{help}");
+    let help = place.run(&["confirm", "--help"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("A row with a tool's exact name wins over a row with a glob, in either file"), "{help}");
 }

@@ -111,8 +111,8 @@ fn an_input_that_cannot_be_read_does_not_stop_the_others() {
     }
     let names: Vec<&str> = UNREADABLE.iter().map(|(name, ..)| *name).chain(["gone.jsonl", "a.jsonl"]).collect();
     let every = [&["--candidate", "reversing", "--allow-empty"], &*names].concat();
-    for (command, args) in [("replay", &names), ("mine", &names), ("impact", &every)] {
-        let ran = place.run(&[&[command], args.as_slice()].concat()).exits(2);
+    for (command, args) in [(&["replay"][..], &names), (&["propose", "find"], &names), (&["impact"], &every)] {
+        let ran = place.run(&[command, args.as_slice()].concat()).exits(2);
         let is_told =
             |(name, _, said): &(&str, &str, &str)| ran.err.contains(said) && ran.out.contains(&format!("{name}\n"));
         assert!(UNREADABLE.iter().all(is_told) && ran.err.contains("× gone.jsonl: no such file"), "{}", ran.err);
@@ -156,7 +156,7 @@ fn suggested_commands_name_the_folder_of_files_that_a_shell_listed() {
         place.write(file, CALLS.replace("timeout", "odd"));
     }
     let next = |inputs: &[&str]| {
-        let ran = place.run(&[&["mine"], inputs].concat()).exits(0);
+        let ran = place.run(&[&["propose", "find"], inputs].concat()).exits(0);
         ran.out.lines().find_map(|line| line.strip_prefix("next: ")).expect("a suggestion").to_owned()
     };
     assert_eq!(next(&["lines/a.jsonl", "lines/b.jsonl", "lines/c.jsonl"]), "playproof init --from lines");
@@ -225,8 +225,8 @@ fn whatever_a_command_writes_as_json_is_known_as_a_report() {
         ("history verify", &[]),
         ("impact", &["a.jsonl", "--base", "standard", "--candidate", "reversing"]),
         ("lint", &[]),
-        ("mine", &["a.jsonl"]),
-        ("mutate", &["--max-calls", "1"]),
+        ("coverage", &["--mutate", "--max-calls", "1"]),
+        ("propose find", &["a.jsonl"]),
         ("propose check", &["--allow-empty"]),
         ("propose find", &["a.jsonl"]),
         ("replay", &["a.jsonl"]),

@@ -35,7 +35,7 @@ fn replay_says_of_a_mapped_log_what_import_says_of_it() {
             ],
         ),
     ] {
-        let imported = place.run(&["import", "gw.log", "--map", map]);
+        let imported = place.run(&["formats", "convert", "gw.log", "--map", map]);
         for remark in remarks {
             assert!(imported.err.contains(remark), "{remark}\n{}", imported.err);
         }
@@ -57,7 +57,7 @@ fn an_import_counts_the_results_that_find_no_call_because_no_id_is_mapped() {
     let place = Place::new();
     place.write("gw.log", LOG);
     place.write("noid.yaml", MAP.replace("id: req, ", "").replace("time: ms", "time: iso"));
-    let run = place.run(&["import", "gw.log", "--map", "noid.yaml"]);
+    let run = place.run(&["formats", "convert", "gw.log", "--map", "noid.yaml"]);
     for said in [
         "1 call without a result",
         "- 1 result without a call, kept as an orphan\n",
@@ -75,13 +75,13 @@ fn import_and_replay_refuse_a_row_that_is_too_deep_at_its_place_in_the_log_or_sk
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     place.write("gw.log", format!("{LOG}{{\"ev\":\"start\",\"svc\":\"pay\",\"a\":{deep}}}\n"));
     place.write("m.yaml", MAP.replace("time: ms", "time: iso").replace("at: t }\nresult", "args: a }\nresult"));
-    for command in ["import", "replay"] {
-        let run = place.run(&[command, "gw.log", "--map", "m.yaml"]);
+    for command in [&["formats", "convert"][..], &["replay"]] {
+        let run = place.run(&[command, &["gw.log", "--map", "m.yaml"]].concat());
         assert_eq!((run.code, run.err.contains("gw.log:4:1")), (2, true), "{}", run.err);
         assert!(!run.err.contains("tool_call"), "{}", run.err);
-        let skipped = place.run(&[command, "gw.log", "--map", "m.yaml", "--skip-invalid"]);
+        let skipped = place.run(&[command, &["gw.log", "--map", "m.yaml", "--skip-invalid"]].concat());
         let said = "1 row too large for a trace, left out (first at line 4)";
-        assert!(skipped.code == 0 && (skipped.out + &skipped.err).contains(said), "{command}");
+        assert!(skipped.code == 0 && (skipped.out + &skipped.err).contains(said), "{command:?}");
     }
 }
 

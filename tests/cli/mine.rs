@@ -1,4 +1,4 @@
-//! `playproof mine`: a page whose rules a playbook takes, JSON, what cannot be mined, no way out of the page.
+//! `playproof propose find`: a page whose rules a playbook takes, JSON, what cannot be mined, no way out of the page.
 
 use super::Place;
 
@@ -19,7 +19,7 @@ fn place() -> Place {
 fn what_is_suggested_can_be_typed_where_it_is_suggested() {
     let place = place();
     let next = |args: &[&str]| {
-        let run = place.run(&[&["mine"], args].concat());
+        let run = place.run(&[&["propose", "find"], args].concat());
         run.out.lines().find_map(|line| line.strip_prefix("next: ")).map(str::to_owned)
     };
     let typed = |command: &str| place.run(&command.split(' ').skip(1).collect::<Vec<_>>());
@@ -27,14 +27,14 @@ fn what_is_suggested_can_be_typed_where_it_is_suggested() {
     let init = next(&["t.jsonl"]).expect("a suggestion");
     assert_eq!(init, "playproof init --from t.jsonl");
     assert_eq!(typed(&init).code, 0);
-    assert_eq!(next(&["t.jsonl", "--playbook", "standard"]).as_deref(), Some("playproof mine t.jsonl"));
+    assert_eq!(next(&["t.jsonl", "--playbook", "standard"]).as_deref(), Some("playproof propose find t.jsonl"));
     let propose = next(&["t.jsonl"]).expect("a suggestion");
     assert_eq!(propose, "playproof propose new VERDICT --from-cluster 1 --trace t.jsonl");
     let run = typed(&propose);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(
         place
-            .run_with(&["mine", "-"], "{\"tool\":\"t\",\"status\":\"error\"}\n")
+            .run_with(&["propose", "find", "-"], "{\"tool\":\"t\",\"status\":\"error\"}\n")
             .out
             .lines()
             .all(|line| !line.starts_with("next:"))
@@ -43,7 +43,7 @@ fn what_is_suggested_can_be_typed_where_it_is_suggested() {
 
 #[test]
 fn the_page_shows_forms_look_alikes_and_rules() {
-    let run = place().run(&["mine", "t.jsonl"]);
+    let run = place().run(&["propose", "find", "t.jsonl"]);
     assert_eq!((run.code, &*run.err), (0, ""));
     for said in [
         "4 failed attempts: 3 unclassified under standard, 0 exhausted by a verdict that did not help",
@@ -60,7 +60,7 @@ fn the_page_shows_forms_look_alikes_and_rules() {
 #[test]
 fn a_drawn_rule_can_be_pasted_into_a_playbook_and_catches_its_failures() {
     let place = place();
-    let json = place.run(&["mine", "t.jsonl", "--format", "json"]);
+    let json = place.run(&["propose", "find", "t.jsonl", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
     let rule = json["clusters"][0]["rule"]["yaml"].as_str().expect("a rule").replace('\n', "\n  ");
     let playbook = format!(
@@ -69,7 +69,7 @@ fn a_drawn_rule_can_be_pasted_into_a_playbook_and_catches_its_failures() {
          default_queue: people\nqueues: [people]\n"
     );
     place.write("mine.yaml", playbook);
-    let again = place.run(&["mine", "t.jsonl", "--playbook", "mine.yaml"]);
+    let again = place.run(&["propose", "find", "t.jsonl", "--playbook", "mine.yaml"]);
     assert_eq!(again.code, 0, "{}", again.err);
     assert!(again.out.contains("4 failed attempts: 2 unclassified under mine"), "{}", again.out);
     assert!(again.out.contains("2 new_verdict, tool_error: payment method card_1 is unknown"), "{}", again.out);
@@ -82,8 +82,8 @@ fn the_same_bytes_on_any_number_of_threads() {
     let place = Place::new();
     place.write("t.jsonl", TRACE.repeat(2_000));
     for format in ["table", "json"] {
-        let one = place.run(&["mine", "t.jsonl", "--format", format, "--jobs", "1"]);
-        let many = place.run(&["mine", "t.jsonl", "--format", format, "--jobs", "5"]);
+        let one = place.run(&["propose", "find", "t.jsonl", "--format", format, "--jobs", "1"]);
+        let many = place.run(&["propose", "find", "t.jsonl", "--format", format, "--jobs", "5"]);
         assert_eq!((one.code, &one.out), (0, &many.out), "{format}");
     }
 }
@@ -95,17 +95,17 @@ fn what_cannot_be_mined_is_no_success_and_a_trace_without_failures_is() {
     place.write("x.yaml", "format: fixture/1\n");
     place.write("fine.jsonl", r#"{"tool":"book","status":"ok"}"#);
     for (args, said) in [
-        (vec!["mine", "empty.jsonl"], "it is empty"),
-        (vec!["mine", "none.jsonl"], "no such file"),
-        (vec!["mine", "t.jsonl", "--playbook", "standrd"], "did you mean `standard`?"),
-        (vec!["mine", "t.jsonl", "--top", "0"], "--top"),
-        (vec!["mine", "x.yaml"], "is a fixture"),
+        (vec!["propose", "find", "empty.jsonl"], "it is empty"),
+        (vec!["propose", "find", "none.jsonl"], "no such file"),
+        (vec!["propose", "find", "t.jsonl", "--playbook", "standrd"], "did you mean `standard`?"),
+        (vec!["propose", "find", "t.jsonl", "--top", "0"], "--top"),
+        (vec!["propose", "find", "x.yaml"], "is a fixture"),
     ] {
         let run = place.run(&args);
         assert_eq!((run.code, &*run.out), (2, ""), "{args:?}");
         assert!(run.err.contains(said), "{args:?}: {}", run.err);
     }
-    let fine = place.run(&["mine", "fine.jsonl"]);
+    let fine = place.run(&["propose", "find", "fine.jsonl"]);
     assert_eq!(fine.code, 0);
     assert!(fine.out.contains("no recorded attempt failed: there is nothing to mine"), "{}", fine.out);
 }
@@ -114,7 +114,7 @@ fn what_cannot_be_mined_is_no_success_and_a_trace_without_failures_is() {
 fn what_is_redacted_is_in_no_form_and_no_rule() {
     let place = place();
     place.write("playproof.yaml", "format: project/1\nredaction: { patterns: ['card_[0-9]+'] }\n");
-    let run = place.run(&["mine", "t.jsonl", "--format", "json"]);
+    let run = place.run(&["propose", "find", "t.jsonl", "--format", "json"]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(!run.out.contains("card_") && run.out.contains("[redacted]"), "{}", run.out);
 }
@@ -125,12 +125,12 @@ fn nothing_in_a_trace_leaves_its_place_on_the_page() {
     let hostile = "\\u001b[31m ${x} |`<b> \\u202e\\n- rule: x\\u2028 'a: b' # c \\\" {{}} is unknown here";
     place.write("t.jsonl", format!(r#"{{"run_id":"{hostile}","tool":"{hostile}","status":"error","error":{{"kind":"{hostile}","code":"{hostile}","message":"{hostile}"}}}}"#));
     for format in ["table", "json"] {
-        let run = place.run(&["mine", "t.jsonl", "--format", format]);
+        let run = place.run(&["propose", "find", "t.jsonl", "--format", format]);
         assert_eq!(run.code, 0, "{}", run.err);
         assert!(!run.out.chars().any(|c| c == '\u{1b}' || c == '\u{202e}' || c == '\u{2028}'), "{}", run.out);
         assert!(!run.out.contains("\n- rule: x"), "{}", run.out);
     }
-    let json = place.run(&["mine", "t.jsonl", "--format", "json"]).out;
+    let json = place.run(&["propose", "find", "t.jsonl", "--format", "json"]).out;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["clusters"][0]["rule"]["caught"], 1, "{json}");
 }
@@ -158,7 +158,7 @@ fn a_rule_matches_no_successful_result_of_its_tools() {
     place.write("map.yaml", BY_FLAG);
     let mined = |calls: &[(&str, bool, &str)]| {
         place.write("log.jsonl", log(calls));
-        let page = place.run(&["mine", "log.jsonl", "--map", "map.yaml"]).exits(0).out;
+        let page = place.run(&["propose", "find", "log.jsonl", "--map", "map.yaml"]).exits(0).out;
         let rule =
             page.lines().skip_while(|line| !line.starts_with("   rule ")).take_while(|line| !line.contains("verdict"));
         rule.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
@@ -193,8 +193,8 @@ fn texts_of_chat_results_are_tried_too_and_never_shown() {
     };
     let chat = [result("a", "Error: slot 7 is not free today"), result("b", "booked for S3CRET")];
     place.write("chat.json", format!("[{{\"role\":\"user\",\"content\":\"x\"}},{}]", chat.join(",")));
-    let page = place.run(&["mine", "chat.json"]).exits(0).out;
+    let page = place.run(&["propose", "find", "chat.json"]).exits(0).out;
     assert!(page.contains("no text of 1 successful result") && !page.contains("S3CRET"), "{page}");
-    let json = place.run(&["mine", "chat.json", "--format", "json"]).exits(0).out;
+    let json = place.run(&["propose", "find", "chat.json", "--format", "json"]).exits(0).out;
     assert!(json.contains("\"successes\":1") && !json.contains("S3CRET"), "{json}");
 }

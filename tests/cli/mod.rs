@@ -1,6 +1,7 @@
 //! The binary as a user meets it: in a folder of its own, with a cleaned environment.
 
 mod bad_input;
+mod confirm;
 mod demo;
 mod dispatchers;
 mod envelopes;

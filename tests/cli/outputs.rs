@@ -20,16 +20,16 @@ fn an_input_is_never_written_over_by_any_name() {
     place.write("a.jsonl", TRACE);
     place.write("map.yaml", "format: mapping/1\n");
     for name in ["chat.json", "./chat.json"] {
-        refused(&place, &["import", "chat.json", "-o", name], "is an input: it would be overwritten");
+        refused(&place, &["formats", "convert", "chat.json", "-o", name], "is an input: it would be overwritten");
     }
-    refused(&place, &["import", "chat.json", "--map", "map.yaml", "-o", "map.yaml"], "is an input");
-    refused(&place, &["tools", "a.jsonl", "-o", "./a.jsonl"], "is an input");
-    refused(&place, &["tools", "chat.json", "a.jsonl", "-o", "a.jsonl"], "is an input");
+    refused(&place, &["formats", "convert", "chat.json", "--map", "map.yaml", "-o", "map.yaml"], "is an input");
+    refused(&place, &["confirm", "--draft", "a.jsonl", "-o", "./a.jsonl"], "is an input");
+    refused(&place, &["confirm", "--draft", "chat.json", "a.jsonl", "-o", "a.jsonl"], "is an input");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(place.path().join("chat.json"), place.path().join("link.json")).expect("a link");
-        refused(&place, &["import", "chat.json", "-o", "link.json"], "is an input");
-        refused(&place, &["import", "link.json", "-o", "chat.json"], "is an input");
+        refused(&place, &["formats", "convert", "chat.json", "-o", "link.json"], "is an input");
+        refused(&place, &["formats", "convert", "link.json", "-o", "chat.json"], "is an input");
     }
 }
 
@@ -41,14 +41,14 @@ fn a_folder_in_place_of_an_output_and_a_name_that_is_empty_are_told_as_what_they
     place.write("there/a", "");
     for folder in [".", "./", "there", "there/", "new/", "/"] {
         let says = format!("`{folder}` is a folder, not a file");
-        refused(&place, &["tools", "a.jsonl", "-o", folder], &says);
-        refused(&place, &["import", "chat.json", "-o", folder], &says);
+        refused(&place, &["confirm", "--draft", "a.jsonl", "-o", folder], &says);
+        refused(&place, &["formats", "convert", "chat.json", "-o", folder], &says);
         refused(&place, &["check", "--report", &format!("junit={folder}")], &says);
     }
     refused(&place, &["check", "--report", "junit="], "name the file that the junit report is written to");
     let named: [&[&str]; 8] = [
-        &["tools", "a.jsonl", "-o", ""],
-        &["import", "chat.json", "--output="],
+        &["confirm", "--draft", "a.jsonl", "-o", ""],
+        &["formats", "convert", "chat.json", "--output="],
         &["replay", ""],
         &["replay", "a.jsonl", "--playbook", ""],
         &["lint", "a", ""],
@@ -68,21 +68,25 @@ fn an_import_replaces_its_own_earlier_trace_and_nothing_else() {
     let place = Place::new();
     place.write("chat.json", CHAT);
     place.write("mine.yaml", "format: playbook/1\n");
-    refused(&place, &["import", "chat.json", "-o", "mine.yaml"], "exists and is no trace");
+    refused(&place, &["formats", "convert", "chat.json", "-o", "mine.yaml"], "exists and is no trace");
     for _ in 0..2 {
-        assert_eq!(place.run(&["import", "chat.json", "-o", "trace.jsonl"]).code, 0);
+        assert_eq!(place.run(&["formats", "convert", "chat.json", "-o", "trace.jsonl"]).code, 0);
     }
     place.write("mine.jsonl", TRACE);
-    refused(&place, &["import", "chat.json", "-o", "mine.jsonl"], "is no trace of this recording");
-    refused(&place, &["import", "chat.json", "-o", "mine.jsonl"], "import chat.json --replace --output mine.jsonl\n");
-    let replaced = place.run(&["import", "chat.json", "--replace", "--output", "mine.jsonl"]);
+    refused(&place, &["formats", "convert", "chat.json", "-o", "mine.jsonl"], "is no trace of this recording");
+    refused(
+        &place,
+        &["formats", "convert", "chat.json", "-o", "mine.jsonl"],
+        "formats convert chat.json --replace --output mine.jsonl\n",
+    );
+    let replaced = place.run(&["formats", "convert", "chat.json", "--replace", "--output", "mine.jsonl"]);
     assert_eq!((replaced.code, place.read("mine.jsonl")), (0, place.read("trace.jsonl")));
-    let shown = place.run(&["import", "chat.json", "-o", "-"]);
+    let shown = place.run(&["formats", "convert", "chat.json", "-o", "-"]);
     assert_eq!((shown.code, shown.out), (0, place.read("trace.jsonl")));
     assert!(!place.path().join("-").exists());
     #[cfg(unix)]
     {
-        let shown = place.run(&["import", "chat.json", "-o", "/dev/stdout"]);
+        let shown = place.run(&["formats", "convert", "chat.json", "-o", "/dev/stdout"]);
         assert!(
             shown.code == 0 && !shown.err.contains("next:"),
             "what a device takes cannot be replayed: {}",
@@ -96,12 +100,12 @@ fn facts_that_people_confirmed_are_never_written_over() {
     let place = Place::new();
     place.write("a.jsonl", TRACE);
     std::fs::create_dir(place.path().join("tools")).expect("a folder");
-    let first = place.run(&["tools", "a.jsonl", "-o", "tools/ours.yaml"]);
+    let first = place.run(&["confirm", "--draft", "a.jsonl", "-o", "tools/ours.yaml"]);
     assert_eq!(first.code, 0, "{}", first.err);
     place.edit("tools/ours.yaml", "# guessed: confirm", "# confirmed");
-    let again = ["tools", "a.jsonl", "-o", "tools/ours.yaml"];
+    let again = ["confirm", "--draft", "a.jsonl", "-o", "tools/ours.yaml"];
     refused(&place, &again, "facts that people confirmed in it would be overwritten");
-    refused(&place, &again, "next: playproof tools a.jsonl | diff tools/ours.yaml -\n");
+    refused(&place, &again, "next: playproof confirm a.jsonl --tools tools/ours.yaml\n");
 }
 
 #[test]
@@ -119,15 +123,15 @@ fn no_folder_is_made_for_an_output_and_the_one_that_is_missing_is_named() {
             [("none", "none/x"), ("none/deep", "none/deep/x"), (&*elsewhere, &*format!("{elsewhere}/x"))]
         {
             let said = format!("there is no folder `{folder}` for `{file}`");
-            refused(&place, &["import", "chat.json", "-o", file], &said);
-            refused(&place, &["tools", "a.jsonl", "-o", file], &said);
+            refused(&place, &["formats", "convert", "chat.json", "-o", file], &said);
+            refused(&place, &["confirm", "--draft", "a.jsonl", "-o", file], &said);
             refused(&place, &["check", "--report", &format!("junit={file}")], &said);
-            refused(&place, &["tools", "a.jsonl", "-o", file], &format!("next: mkdir -p {folder}\n"));
+            refused(&place, &["confirm", "--draft", "a.jsonl", "-o", file], &format!("next: mkdir -p {folder}\n"));
             assert!(!std::path::Path::new(&elsewhere).exists());
         }
-        refused(&place, &["tools", "a.jsonl", "-o", "a.jsonl/x"], "`a.jsonl` is not a folder");
+        refused(&place, &["confirm", "--draft", "a.jsonl", "-o", "a.jsonl/x"], "`a.jsonl` is not a folder");
         std::fs::create_dir(place.path().join("none")).expect("a folder");
-        place.run(&["tools", "a.jsonl", "-o", "none/x"]).exits(0);
+        place.run(&["confirm", "--draft", "a.jsonl", "-o", "none/x"]).exits(0);
     }
 }
 
@@ -162,8 +166,8 @@ fn an_output_that_a_project_would_read_as_its_own_file_is_refused() {
             let (a, chat) = if folder.is_empty() { ("a.jsonl", "chat.json") } else { (a, chat) };
             let before = place.everything();
             for args in [
-                &["tools", a, "-o", &name][..],
-                &["import", chat, "-o", &name, "--replace"],
+                &["confirm", "--draft", a, "-o", &name][..],
+                &["formats", "convert", chat, "-o", &name, "--replace"],
                 &["check", "--report", &format!("json={name}")],
                 &["replay", a, "--report", &format!("html={name}")],
             ] {
@@ -174,7 +178,7 @@ fn an_output_that_a_project_would_read_as_its_own_file_is_refused() {
         }
     }
     // A trace beside fixtures is read by nobody unasked.
-    place.run_below("ours", &["import", "chat.json", "-o", "fixtures/x.jsonl"]).exits(0);
+    place.run_below("ours", &["formats", "convert", "chat.json", "-o", "fixtures/x.jsonl"]).exits(0);
     place.run_below("ours", &["check"]).exits(0);
     let nested = place.run(&["init", "ours/fixtures/new"]).exits(2);
     assert!(nested.err.contains("`ours/fixtures/new/playproof.yaml` would be read as a fixture"), "{}", nested.err);
@@ -184,7 +188,7 @@ fn an_output_that_a_project_would_read_as_its_own_file_is_refused() {
         place.write("a.jsonl", TRACE);
         place.run(&["init", "ours"]).exits(0);
         std::os::unix::fs::symlink("ours/goldens/playbook.lock", place.path().join("link")).expect("a link");
-        let run = place.run(&["tools", "a.jsonl", "-o", "link"]).exits(2);
+        let run = place.run(&["confirm", "--draft", "a.jsonl", "-o", "link"]).exits(2);
         assert!(run.err.contains("`link` would be read as a golden"), "{}", run.err);
     }
 }
@@ -199,8 +203,8 @@ fn a_pipe_that_nobody_reads_is_told_of_after_a_second() {
     assert!(std::process::Command::new("mkfifo").arg(place.path().join("pipe")).status().expect("mkfifo").success());
     let said = "`pipe` cannot be written: it is a pipe, and nothing has opened it to read within a second";
     for args in [
-        &["import", "chat.json", "-o", "pipe"][..],
-        &["tools", "a.jsonl", "-o", "pipe"],
+        &["formats", "convert", "chat.json", "-o", "pipe"][..],
+        &["confirm", "--draft", "a.jsonl", "-o", "pipe"],
         &["check", "--report", "json=pipe"],
         &["replay", "a.jsonl", "--report", "html=pipe"],
     ] {

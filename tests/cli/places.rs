@@ -114,7 +114,7 @@ fn an_imported_trace_replays_as_the_recording_itself_and_knows_what_that_could_n
     let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
     for name in ["openai-chat.json", "openai-conversations.jsonl", "tau-bench.json", "tau2-bench.json"] {
         place.write(name, std::fs::read(samples.join(name)).expect("a sample"));
-        let import = place.run(&["import", name, "-o", "trace.jsonl", "--replace"]);
+        let import = place.run(&["formats", "convert", name, "-o", "trace.jsonl", "--replace"]);
         assert_eq!(import.code, 0, "{}", import.err);
         let (theirs, ours) = (place.run(&["replay", name, "--all"]), place.run(&["replay", "trace.jsonl", "--all"]));
         let skip_account =
@@ -169,7 +169,7 @@ fn a_row_of_a_mapped_log_that_stands_twice_is_a_duplicate_and_one_that_differs_i
         let document: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
         let found = (&document["inputs"][0]["duplicates"], &document["playbooks"][0]["upstream_calls_recorded"]);
         assert_eq!(found, (&serde_json::json!(duplicates), &serde_json::json!(attempts)), "{log}");
-        place.run(&["import", log, "--map", "map.yaml", "-o", "trace.jsonl"]);
+        place.run(&["formats", "convert", log, "--map", "map.yaml", "-o", "trace.jsonl"]);
         let imported = place.run(&["replay", "trace.jsonl"]);
         assert_eq!(imported.out.contains("1 duplicate result"), duplicates == 1, "{}", imported.out);
     }

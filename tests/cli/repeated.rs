@@ -10,9 +10,9 @@ fn an_input_that_is_named_twice_is_refused_however_its_path_is_written() {
     place.copy_fixture("the-worked-refund.yaml");
     let commands: [&[&str]; 7] = [
         &["replay"],
-        &["mine"],
+        &["propose", "find"],
         &["explain"],
-        &["tools"],
+        &["confirm", "--draft"],
         &["graph", "draft"],
         &["impact", "--candidate", "study/retry-everything"],
         &["replay", "--skip-invalid"],
@@ -45,13 +45,17 @@ fn standard_input_is_read_once() {
     let place = Place::with_trace();
     for (command, said, next) in [
         ("replay - -", "standard input is named twice", "replay -"),
-        ("tools - trace.jsonl -", "standard input is named twice", "tools - trace.jsonl"),
+        ("confirm - trace.jsonl -", "standard input is named twice", "confirm - trace.jsonl"),
         ("impact - - --candidate reversing", "standard input is named twice", "impact - --candidate reversing"),
         ("replay - --playbook -", "standard input is named twice", "replay FILE --playbook -"),
         ("explain - --tools -", "standard input is named twice", "explain FILE --tools -"),
-        ("import - --map - -o t.jsonl", "standard input is named twice", "import FILE -o t.jsonl --map -"),
-        ("mine - --map -", "standard input is named twice", "mine FILE --map -"),
-        ("mine - --tools -", "standard input is named twice", "mine FILE --tools -"),
+        (
+            "formats convert - --map - -o t.jsonl",
+            "standard input is named twice",
+            "formats convert FILE -o t.jsonl --map -",
+        ),
+        ("propose find - --map -", "standard input is named twice", "propose find FILE --map -"),
+        ("propose find - --tools -", "standard input is named twice", "propose find FILE --tools -"),
         ("impact - --candidate -", "standard input is named twice", "impact FILE --candidate -"),
         ("impact - --base - --candidate a", "standard input is named twice", "impact FILE --base - --candidate a"),
         ("replay trace.jsonl - --tools -", "standard input is named twice", "replay trace.jsonl FILE --tools -"),
@@ -85,9 +89,11 @@ fn a_playbook_that_is_named_twice_is_refused_by_name_and_by_path() {
         let run = place.run(&["replay", "trace.jsonl", "--playbook", one, "--playbook", other]);
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{one} {other}: {}", run.err);
         assert!(run.err.contains(&format!("next: playproof replay trace.jsonl --playbook {one}\n")), "{}", run.err);
-        for command in ["lint", "mutate"] {
-            let run = place.run(&[command, one, other]).exits(2);
-            assert!(run.err.contains(&format!("next: playproof {command} {one}\n")), "{}", run.err);
+        for (command, next) in
+            [(&["lint"][..], format!("lint {one}")), (&["coverage", "--mutate"], format!("coverage {one} --mutate"))]
+        {
+            let run = place.run(&[command, &[one, other]].concat()).exits(2);
+            assert!(run.err.contains(&format!("next: playproof {next}\n")), "{}", run.err);
         }
     }
     assert_eq!(place.run(&["lint", "ours", "standard"]).code, 0, "a copy is another playbook");
@@ -106,8 +112,8 @@ fn the_command_without_the_repeated_playbook_keeps_its_flags() {
         ),
         ("lint standard standard --format json", "lint standard --format json"),
         (
-            "mutate standard standard --accepted a.yaml --fixtures f --format json",
-            "mutate standard --fixtures f --accepted a.yaml --format json",
+            "coverage --mutate standard standard --accepted a.yaml --fixtures f --format json",
+            "coverage standard --fixtures f --mutate --accepted a.yaml --format json",
         ),
     ] {
         let run = place.run(&command.split(' ').collect::<Vec<_>>()).exits(2);
@@ -137,7 +143,8 @@ fn value(flag: &str, value: Option<&str>) -> Option<String> {
 
 /// Every flag of a command that its help lists, with a value.
 fn flags_of(place: &Place, command: &str) -> Vec<(String, Option<String>)> {
-    let help = place.run(&[command, "--help"]).out;
+    let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+    let help = place.run(&words).out;
     let lines = help.lines().filter_map(|line| {
         let long = line.strip_prefix("      ").or_else(|| Some(line.strip_prefix("  -")?.split_once(", ")?.1))?;
         long.starts_with("--").then(|| long.split("  ").next().unwrap_or(long))
@@ -157,12 +164,10 @@ fn the_command_that_is_suggested_again_keeps_every_flag() {
         ("replay", ["trace.jsonl"; 2], "--only"),
         ("replay", ["trace.jsonl"; 2], "--call"),
         ("impact", ["trace.jsonl"; 2], ""),
-        ("mine", ["trace.jsonl"; 2], ""),
+        ("propose find", ["trace.jsonl"; 2], ""),
         ("explain", ["trace.jsonl"; 2], ""),
-        ("tools", ["trace.jsonl"; 2], "--confirm [<GLOB>]"), // it reads no traces
-        ("import", ["-"; 2], "--map"),
+        ("formats convert", ["-"; 2], "--map"),
         ("lint", ["standard"; 2], ""),
-        ("mutate", ["standard"; 2], ""),
     ] {
         let flags: Vec<_> = flags_of(&place, command)
             .into_iter()
@@ -171,8 +176,8 @@ fn the_command_that_is_suggested_again_keeps_every_flag() {
             .collect();
         assert!(!flags.is_empty(), "{command}");
         let words = flags.iter().flat_map(|(flag, value)| [Some(flag), value.as_ref()]).flatten().map(String::as_str);
-        let inputs: &[&str] = if command == "import" { &["-", "--map", "-"] } else { &twice };
-        let args: Vec<&str> = [command].into_iter().chain(inputs.iter().copied()).chain(words).collect();
+        let inputs: &[&str] = if command == "formats convert" { &["-", "--map", "-"] } else { &twice };
+        let args: Vec<&str> = command.split(' ').chain(inputs.iter().copied()).chain(words).collect();
         let run = place.run(&args).exits(2);
         let (_, next) = run.err.rsplit_once("next: ").expect("a next command");
         for (flag, value) in &flags {
@@ -201,9 +206,11 @@ fn a_selection_that_selects_nothing_is_dropped_and_all_else_is_kept() {
 fn the_command_that_shows_more_asks_of_the_same_fixtures() {
     let place = Place::new();
     place.run(&["init"]).exits(0);
-    let mutate = place.run(&["mutate", "--fixtures", "fixtures", "--max-calls", "20000"]);
+    let mutate = place.run(&["coverage", "--mutate", "--fixtures", "fixtures", "--max-calls", "20000"]);
     assert!(
-        mutate.out.contains(": playproof mutate playbooks/ours.yaml --fixtures fixtures --max-calls 20000 --all"),
+        mutate
+            .out
+            .contains(": playproof coverage playbooks/ours.yaml --fixtures fixtures --mutate --max-calls 20000 --all"),
         "{}",
         mutate.out
     );

@@ -162,11 +162,11 @@ fn guesses_that_nobody_confirmed_declare_nothing_and_are_told_of_once() {
         "{\"run_id\":\"r\",\"tool\":\"get_x\",\"args\":{},\"status\":\"error\",\"error\":{\"kind\":\"timeout\"}}\n"
             .repeat(2);
     place.write("t.jsonl", twice + CALLS.lines().next().expect("a line"));
-    place.run(&["tools", "t.jsonl", "-o", "f.yaml"]).exits(0);
+    place.run(&["confirm", "--draft", "t.jsonl", "-o", "f.yaml"]).exits(0);
     let run = place.run(&["replay", "t.jsonl", "--tools", "f.yaml"]).exits(0);
     assert!(
         run.err.contains(
-            "note: 2 of 2 rows in f.yaml are guesses; until you confirm (`playproof tools f.yaml --confirm`)"
+            "note: 2 of 2 rows in f.yaml are guesses; until you confirm (`playproof confirm --tools f.yaml`)"
         ),
         "{}",
         run.err
@@ -186,7 +186,7 @@ fn guesses_that_nobody_confirmed_declare_nothing_and_are_told_of_once() {
     place.write("playproof.yaml", "format: project/1\ntools: f.yaml\n");
     place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
     place.write("fixtures/a.yaml", place.read("unkeyed-refund-times-out-after-landing.yaml").as_bytes());
-    let mutate = ["mutate", "standard", "--max-calls", "1"];
+    let mutate = ["coverage", "--mutate", "standard", "--max-calls", "1"];
     for command in [&["check"][..], &["coverage", "standard"], &mutate, &["explain", "t.jsonl", "r#1"]] {
         let run = place.run(command);
         assert_eq!(run.err.matches("is a guess; until you confirm").count(), 1, "{command:?}: {}", run.err);

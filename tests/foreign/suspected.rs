@@ -18,7 +18,7 @@ fn a_suspected_failure_is_imported_replayed_and_counted() {
     let place = Place::new();
     place.write("chat.json", &chat("pay", "Sorry nothing of that name", "paid"));
 
-    let imported = place.run(&["import", "chat.json"]).exits(0);
+    let imported = place.run(&["formats", "convert", "chat.json"]).exits(0);
     assert!(imported.err.contains("2 results, 0 of them failed, 1 perhaps"), "{imported:?}");
     assert!(
         imported.out.contains(
@@ -75,7 +75,7 @@ fn a_short_answer_of_a_tool_that_writes_tells_of_its_deed_or_is_suspected() {
 fn work_that_goes_on_is_unfinished_and_its_effect_unknown() {
     let place = Place::new();
     place.write("chat.json", &chat("pay", "Waiting for user approval", "paid"));
-    let imported = place.run(&["import", "chat.json"]).exits(0);
+    let imported = place.run(&["formats", "convert", "chat.json"]).exits(0);
     assert!(imported.out.contains(r#""status":"unfinished","status_from":"text""#), "{imported:?}");
     let page = place.run(&["replay", "chat.json", "--all"]).exits(0).out;
     assert!(page.contains("unfinished") && page.contains("not done yet"), "{page}");

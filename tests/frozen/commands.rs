@@ -19,11 +19,10 @@ history
 history verify
 coverage standard
 coverage reversing --format json
-mutate standard
-mutate reversing --format json
+coverage --mutate standard
+coverage --mutate reversing --format json
 propose list
 propose check
-diff
 schema trace
 schema playbook
 schema fixture
@@ -80,7 +79,7 @@ fn over(folder: &Path, input: &str) -> Vec<Vec<String>> {
         commands.push(words(&format!("replay {input} --format {format} --playbook standard --playbook study/retry-everything --beyond-tape repeat")));
     }
     for format in ["table", "json"] {
-        commands.push(words(&format!("mine {input} --format {format}")));
+        commands.push(words(&format!("propose find {input} --format {format}")));
         commands.push(words(&format!(
             "impact {input} --base standard --candidate study/retry-everything --format {format}"
         )));
@@ -89,8 +88,8 @@ fn over(folder: &Path, input: &str) -> Vec<Vec<String>> {
     let (file, map) =
         input.split_once(" --map").map_or((input, String::new()), |(file, map)| (file, format!(" --map{map}")));
     let file = file.split_once(" --tools").map_or(file, |(file, _)| file);
-    commands.push(words(&format!("tools {file}{map}")));
-    commands.push(words(&format!("import {file}{map}")));
+    commands.push(words(&format!("confirm --draft {file}{map}")));
+    commands.push(words(&format!("formats convert {file}{map}")));
     commands
 }
 

@@ -86,12 +86,12 @@ fn mine_shows_what_fails_often_wherever_it_stands() {
             if is_rare { rare(&mut trace, failures) } else { often(&mut trace, failures) }
         }
         place.write("t.jsonl", &trace);
-        let out = place.run(&["mine", "t.jsonl", "-j1"]).exits(0).out;
+        let out = place.run(&["propose", "find", "t.jsonl", "-j1"]).exits(0).out;
         let first = out.lines().find(|line| line.starts_with("1. ")).expect("a first cluster");
         assert!(first.contains("ledger of the branch"), "{order:?}: {first}");
         assert!(out.contains("with rarer templates"), "{out}");
         assert!(out.contains("14,000 failed attempts"), "{out}");
-        assert_eq!(place.run(&["mine", "t.jsonl", "-j3"]).exits(0).out, out, "{order:?}");
+        assert_eq!(place.run(&["propose", "find", "t.jsonl", "-j3"]).exits(0).out, out, "{order:?}");
     }
 }
 
@@ -123,8 +123,8 @@ fn a_trace_of_which_nothing_is_said_twice_needs_little_memory() {
     let mut trace = String::new();
     rare(&mut trace, 60_000);
     place.write("t.jsonl", &trace);
-    for command in [&["replay"][..], &["mine"], &["tools"]] {
-        let jobs: &[&str] = if command == ["tools"] { &[] } else { &["-j1"] };
+    for command in [&["replay"][..], &["propose", "find"], &["confirm", "--draft"]] {
+        let jobs: &[&str] = if command[0] == "confirm" { &[] } else { &["-j1"] };
         let limits = format!("ulimit -v {}", LIMITED_MB * 1_024);
         let ran = place.limited(&limits, &[command, &["t.jsonl"], jobs].concat());
         assert!(matches!(ran.code, 0 | 1), "{command:?}: {} {}", ran.code, ran.err);
@@ -140,10 +140,10 @@ fn a_line_without_an_end_is_refused_at_its_limit() {
         &["replay", "/dev/zero"][..],
         &["replay", "/dev/zero", "--skip-invalid"],
         &["replay", "--map", "m.yaml", "/dev/zero"],
-        &["import", "--map", "m.yaml", "/dev/zero"],
-        &["import", "/dev/zero"],
-        &["mine", "/dev/zero"],
-        &["tools", "/dev/zero"],
+        &["formats", "convert", "--map", "m.yaml", "/dev/zero"],
+        &["formats", "convert", "/dev/zero"],
+        &["propose", "find", "/dev/zero"],
+        &["confirm", "--draft", "/dev/zero"],
         &["explain", "/dev/zero", "x"],
         &["impact", "-c", "study/retry-everything", "/dev/zero"],
         &["lint", "/dev/zero"],
@@ -175,7 +175,7 @@ fn a_pipe_that_nothing_writes_to_is_told_of_and_one_that_is_written_to_is_read()
     let place = Place::new();
     let pipe = place.path("pipe.jsonl");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
-    for command in [&["replay", "pipe.jsonl"][..], &["tools", "pipe.jsonl"], &["lint", "pipe.jsonl"]] {
+    for command in [&["replay", "pipe.jsonl"][..], &["confirm", "--draft", "pipe.jsonl"], &["lint", "pipe.jsonl"]] {
         let began = Instant::now();
         let ran = place.run(command).exits(2);
         assert!(ran.err.contains("it is a pipe, and nothing has opened it"), "{command:?}: {}", ran.err);
@@ -190,14 +190,14 @@ fn a_pipe_that_nothing_writes_to_is_told_of_and_one_that_is_written_to_is_read()
 #[test]
 fn mutate_ends_after_so_many_simulated_calls_and_says_how_to_raise_the_limit() {
     let place = Place::begun();
-    let run = |most: &str, jobs: &str| place.run(&["mutate", "--max-calls", most, jobs]);
+    let run = |most: &str, jobs: &str| place.run(&["coverage", "--mutate", "--max-calls", most, jobs]);
     for most in ["1", "40", "500"] {
         let ran = run(most, "-j1").exits(3);
         assert!(ran.err.contains("--max-calls") && ran.out.contains("not judged"), "{ran:?}");
         let other = run(most, "-j3").exits(3);
         assert_eq!((ran.out, ran.err), (other.out, other.err), "{most}");
     }
-    assert!(matches!(place.run(&["mutate"]).code, 0 | 1));
-    let help = place.run(&["mutate", "--help"]).exits(0).out;
+    assert!(matches!(place.run(&["coverage", "--mutate"]).code, 0 | 1));
+    let help = place.run(&["coverage", "--mutate", "--help"]).exits(0).out;
     assert!(help.contains("[default: 2000000]"), "ten seconds or so, not minutes: {help}");
 }

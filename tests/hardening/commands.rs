@@ -17,7 +17,7 @@ const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"
 const KEPT: &str = "pay-odd-";
 
 /// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
-pub const WRITING: [Writing; 21] = [
+pub const WRITING: [Writing; 22] = [
     Writing { name: "init", args: &["init"], prepare: |_| {} },
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
@@ -41,8 +41,17 @@ pub const WRITING: [Writing; 21] = [
     },
     Writing { name: "impact", args: &IMPACT, prepare: with_trace_and_out },
     Writing { name: "propose check", args: &["propose", "check", "--report", "html=out/page.html"], prepare: with_out },
-    Writing { name: "import", args: &["import", "chat.json", "-o", "out/trace.jsonl"], prepare: with_chat },
-    Writing { name: "tools", args: &["tools", "trace.jsonl", "-o", "out/tools.yaml"], prepare: with_trace_and_out },
+    Writing {
+        name: "formats convert",
+        args: &["formats", "convert", "chat.json", "-o", "out/trace.jsonl"],
+        prepare: with_chat,
+    },
+    Writing {
+        name: "confirm",
+        args: &["confirm", "--draft", "trace.jsonl", "-o", "out/tools.yaml"],
+        prepare: with_trace_and_out,
+    },
+    Writing { name: "confirm", args: &["confirm", "trace.jsonl", "--guessed"], prepare: with_trace },
 ];
 
 const IMPACT: [&str; 6] =
@@ -51,12 +60,13 @@ const KEEP: [&str; 8] = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, and `review`.
-const READING: [&str; 21] = [
+const READING: [&str; 19] = [
     "completions",
     "demo",
-    "diff",
     "explain",
+    "formats",
     "formats show",
+    "formats try",
     "formats words",
     "graph draft",
     "graph history",
@@ -66,9 +76,6 @@ const READING: [&str; 21] = [
     "history",
     "history verify",
     "lint",
-    "map try",
-    "mine",
-    "mutate",
     "propose find",
     "propose list",
     "review",
@@ -76,21 +83,20 @@ const READING: [&str; 21] = [
 ];
 
 /// Commands that read a project or a playbook of it.
-pub const JUDGING: [&[&str]; 15] = [
+pub const JUDGING: [&[&str]; 14] = [
     &["check"],
     &["lint"],
     &["lint", PLAYBOOK],
     &["replay", "trace.jsonl"],
     &["explain", "trace.jsonl", "r1#1"],
-    &["mine", "trace.jsonl"],
+    &["propose", "find", "trace.jsonl"],
     &["impact", "trace.jsonl", "--candidate", "standard"],
     &["propose", "check"],
     &["propose", "list"],
-    &["diff"],
     &["history"],
     &["history", "verify"],
     &["coverage"],
-    &["mutate"],
+    &["coverage", "--mutate"],
     &["review"],
 ];
 
@@ -164,22 +170,28 @@ fn with_kept(project: &Project) {
 
 /// The commands that a page of help lists.
 pub fn listed(page: &str) -> Vec<String> {
-    const HEADINGS: [&str; 5] = ["Commands:", "Every day:", "Analysis:", "Data:", "Reference:"];
-    let blocks = page.split("\n\n").filter_map(|block| block.split_once('\n'));
-    let commands = blocks.filter(|(heading, _)| HEADINGS.contains(heading)).flat_map(|(_, commands)| commands.lines());
-    let name = |line: &str| Some(line.strip_prefix("  ")?.split(' ').next()?.to_owned());
-    commands.filter_map(name).filter(|name| !name.is_empty()).collect()
+    const HEADINGS: [&str; 5] = ["Commands:", "Every day:", "Analysis:", "Reference:", "More commands:"];
+    let mut is_of_commands = false;
+    let mut commands = Vec::new();
+    for line in page.lines() {
+        match line.strip_prefix("  ") {
+            Some(row) if is_of_commands => commands.extend(row.split(' ').next().filter(|name| !name.is_empty())),
+            Some(_) => {}
+            None => is_of_commands = HEADINGS.contains(&line),
+        }
+    }
+    commands.into_iter().map(str::to_owned).collect()
 }
 
-/// Every command that the program's help lists.
+/// Every command that the two pages of the program's help list.
 pub fn all_commands() -> BTreeSet<String> {
     let place = Place::new();
     let mut all = BTreeSet::new();
-    for command in listed(&place.run(&["--help"]).out) {
+    for command in [&["--help"][..], &["help", "more"]].iter().flat_map(|page| listed(&place.run(page).out)) {
         let below = listed(&place.run(&[&command, "--help"]).out);
         all.extend(below.iter().map(|below| format!("{command} {below}")));
-        // `history` alone is a command, and has another one below it.
-        if below.is_empty() || command == "history" {
+        // Each of these alone is a command, and has others below it.
+        if below.is_empty() || ["formats", "history"].contains(&&*command) {
             all.insert(command);
         }
     }

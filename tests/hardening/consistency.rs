@@ -10,9 +10,9 @@ const CALL: &str = r#"{"run_id":"r1","call_id":"c1","tool":"pay","args":{"o":1},
 /// The commands that take a trace, with what stands before its name.
 const COMMANDS: [&[&str]; 9] = [
     &["replay"],
-    &["mine"],
-    &["tools"],
-    &["import"],
+    &["propose", "find"],
+    &["confirm", "--draft"],
+    &["formats", "convert"],
     &["impact", "-c", "study/retry-everything"],
     &["explain", "--call", "c1"],
     &["propose", "keep", "--expect", "odd_one", "--note", "n"],
@@ -119,7 +119,7 @@ fn a_long_file_that_is_cut_short_is_told_as_a_short_one() {
     {
         place.write_bytes(name, &bytes);
         // Only what is foreign is imported.
-        for command in COMMANDS.iter().filter(|command| !["import", "init"].contains(&command[0])) {
+        for command in COMMANDS.iter().filter(|command| !["formats", "init"].contains(&command[0])) {
             let ran = place.run(&[command, &[name][..]].concat());
             let said = format!("× {name}: its {} data is cut short, damaged or", &test[..4]);
             assert!(ran.code == 2 && ran.err.contains(&said), "{command:?}: {ran:?}");
@@ -137,7 +137,7 @@ fn messages_name_a_file_of_the_project_from_where_people_stand() {
         &["lint"],
         &["lint", "ours"],
         &["coverage"],
-        &["mutate", "--max-calls", "9"],
+        &["coverage", "--mutate", "--max-calls", "9"],
         &["replay", "../t.jsonl"],
         &["impact", "../t.jsonl", "-c", "standard"],
     ];
@@ -162,7 +162,7 @@ fn what_is_compressed_once_is_read_by_every_command() {
         for command in &COMMANDS[..6] {
             let ran = place.run(&[*command, &[name]].concat());
             assert!(
-                ran.code < 2 || command[0] == "import" && ran.err.contains("needs no import"),
+                ran.code < 2 || command[0] == "formats" && ran.err.contains("needs no conversion"),
                 "{command:?}: {ran:?}"
             );
         }
@@ -198,9 +198,9 @@ fn comments_in_files_name_a_trace_from_the_project_s_root() {
     place.write("below/x", "");
     place.write("t.jsonl", CALL);
     let absolute = place.path("t.jsonl").to_string_lossy().into_owned();
-    let drafted = place.run(&["tools", "t.jsonl"]).exits(0).out;
-    assert_eq!(place.run(&["tools", &absolute]).exits(0).out, drafted);
-    assert_eq!(place.run_below("below", &["tools", "../t.jsonl"]).exits(0).out, drafted);
+    let drafted = place.run(&["confirm", "--draft", "t.jsonl"]).exits(0).out;
+    assert_eq!(place.run(&["confirm", "--draft", &absolute]).exits(0).out, drafted);
+    assert_eq!(place.run_below("below", &["confirm", "--draft", "../t.jsonl"]).exits(0).out, drafted);
     let around = Place::new();
     around.write("p/t.jsonl", CALL);
     around.write("p/log.json", "{\"t\":\"pay\",\"ok\":false}\n{\"t\":\"pay\",\"ok\":true}\n");
@@ -237,7 +237,7 @@ fn json_names_a_file_of_the_project_in_one_way_from_wherever_it_is_asked() {
     place.write("trace.jsonl", CALL);
     place.write("sub/kept", "");
     let absolute = place.path("trace.jsonl").to_string_lossy().into_owned();
-    for command in [&["replay"][..], &["mine"], &["impact", "--candidate", "study/retry-everything"]] {
+    for command in [&["replay"][..], &["propose", "find"], &["impact", "--candidate", "study/retry-everything"]] {
         let with = |path| [command, &[path, "--format", "json"]].concat();
         let at_root = place.run(&with("trace.jsonl"));
         assert!(at_root.out.contains("\"trace.jsonl\""), "{}", at_root.out);
@@ -251,7 +251,7 @@ fn json_names_a_file_of_the_project_in_one_way_from_wherever_it_is_asked() {
 
 #[test]
 fn every_command_says_the_same_where_no_project_is() {
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 11] = [
         &["check"],
         &["history"],
         &["history", "verify"],
@@ -260,10 +260,9 @@ fn every_command_says_the_same_where_no_project_is() {
         &["accept", "x", "--reason", "y"],
         &["accept"],
         &["reject"],
-        &["diff"],
         &["accept", "--reason", "y"],
         &["coverage"],
-        &["mutate"],
+        &["coverage", "--mutate"],
     ];
     let (nowhere, without_fixtures) = (Place::new(), Place::begun());
     std::fs::remove_dir_all(without_fixtures.path("fixtures")).expect("it goes");

@@ -67,7 +67,7 @@ fn a_fixture_s_path_that_is_not_there_or_is_another_project_s_names_no_fixture()
         format!("other/ours/{FIXTURE}"),
         format!("fixtures/../nowhere/{FIXTURE}.yaml"),
     ] {
-        for command in ["check", "diff", "accept", "reject"] {
+        for command in ["check", "accept", "reject"] {
             let (code, said) = place.refused(&[command, &path]);
             assert_eq!(code, 2, "{command} {path}: {said}");
         }
@@ -136,12 +136,12 @@ fn a_playbook_of_another_project_is_not_measured_by_this_one_s_fixtures() {
     let place = Place::begun();
     let theirs = another(&place);
     let playbook = format!("{theirs}/playbooks/ours.yaml");
-    for command in ["coverage", "mutate"] {
+    for command in [&["coverage"][..], &["coverage", "--mutate"]] {
         for path in [&*playbook, "../theirs/playbooks/ours.yaml", "/nonexistent/playbooks/ours.yaml"] {
-            let (code, said) = place.refused(&[command, path]);
-            assert_eq!(code, 2, "{command} {path}: {said}");
+            let (code, said) = place.refused(&[command, &[path]].concat());
+            assert_eq!(code, 2, "{command:?} {path}: {said}");
         }
-        assert_ne!(place.run(&[command, "playbooks/ours.yaml"]).code, 2);
+        assert_ne!(place.run(&[command, &["playbooks/ours.yaml"]].concat()).code, 2);
     }
     assert_eq!(place.run(&["lint", "/nonexistent/playbooks/ours.yaml"]).code, 2);
 }
@@ -197,9 +197,9 @@ fn an_empty_trace_is_refused_by_every_command_that_reads_one() {
     place.write("t.jsonl", "");
     for command in [
         &["replay", "t.jsonl"][..],
-        &["mine", "t.jsonl"],
-        &["tools", "t.jsonl"],
-        &["import", "t.jsonl"],
+        &["propose", "find", "t.jsonl"],
+        &["confirm", "--draft", "t.jsonl"],
+        &["formats", "convert", "t.jsonl"],
         &["explain", "t.jsonl", "x"],
         &["impact", "-c", "study/retry-everything", "t.jsonl"],
         &["propose", "keep", "t.jsonl", "x", "--expect", "odd_one", "--note", "n"],
@@ -228,8 +228,8 @@ fn more_lines_skipped_than_read_are_inconclusive_unless_so_many_are_allowed() {
     let new = ["propose", "new", "vv", "--means", "m", "--from-cluster", "1", "--trace"];
     for command in [
         &["replay"][..],
-        &["mine"],
-        &["tools"],
+        &["propose", "find"],
+        &["confirm", "--draft"],
         &["impact", "-c", "study/retry-everything"],
         &["explain", "--call", "r#1"],
         &new,
@@ -253,7 +253,7 @@ fn rows_of_a_mapped_log_that_are_skipped_count_as_lines_do() {
     let place = Place::new();
     place.write("m.yaml", "format: mapping/1\ncall: { tool: t }\n");
     place.write("log.jsonl", "{\"t\":\"x\"}\nnonsense\nmore\n");
-    for command in [&["replay"][..], &["import"]] {
+    for command in [&["replay"][..], &["formats", "convert"]] {
         let args = [command, &["--map", "m.yaml", "log.jsonl", "--skip-invalid"]].concat();
         let ran = place.run(&args).exits(3);
         assert!(ran.err.contains("2 lines skipped, 1 read"), "{ran:?}");
@@ -269,15 +269,15 @@ fn a_range_that_runs_backwards_is_refused_wherever_it_is_written() {
         let map =
             format!("format: mapping/1\ncall: {{ tool: t }}\nresult: {{ status: s }}\nfailed:\n  - {condition}\n");
         place.write("m.yaml", &map);
-        for command in ["replay", "import"] {
-            let (code, said) = place.refused(&[command, "--map", "m.yaml", "l.jsonl"]);
+        for command in [&["replay"][..], &["formats", "convert"]] {
+            let (code, said) = place.refused(&[command, &["--map", "m.yaml", "l.jsonl"]].concat());
             assert_eq!(code, 2, "{condition}: {said}");
             assert!(said.contains("is a range that runs backwards") && said.contains("m.yaml:5:"), "{said}");
         }
     }
     let map = "format: mapping/1\ncall: { tool: t }\nresult: { status: s }\nfailed: { s: { equals: 599-400 } }\n";
     place.write("m.yaml", map);
-    place.run(&["import", "--map", "m.yaml", "l.jsonl"]).exits(0);
+    place.run(&["formats", "convert", "--map", "m.yaml", "l.jsonl"]).exits(0);
 }
 
 #[test]

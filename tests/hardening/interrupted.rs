@@ -107,7 +107,7 @@ fn a_change_that_cannot_be_finished_here_is_told_with_what_to_do() {
     // The same for every user, also for one who may write anywhere.
     project.remove("proposals/.accepting/lock");
     fs::create_dir(project.path("proposals/.accepting/lock")).expect("a folder");
-    for (prepare, args) in commands().filter(|(_, args)| !["init", "tools", "import"].contains(&args[0])) {
+    for (prepare, args) in commands().filter(|(_, args)| !["init", "confirm", "formats"].contains(&args[0])) {
         let _ = prepare;
         let (code, said) = project.refused(&args);
         assert_eq!(code, 2, "{args:?}: {said}");
@@ -180,7 +180,7 @@ fn where_only_standard_output_fails_every_command_says_what_it_has_done() {
         assert!(ran.code == 2 && ran.err.contains("this is done all the same: "), "{words:?}: {ran:?}");
         assert!(ran.err.contains("wrote `") || ran.err.contains("removed `"), "{words:?}: {ran:?}");
     }
-    assert_eq!(silent, ["import", "tools"], "they say nothing on standard output");
+    assert_eq!(silent, ["formats convert", "confirm"], "they say nothing on standard output");
 }
 
 #[cfg(unix)]

@@ -332,10 +332,10 @@ fn an_output_is_written_through_no_link_that_a_project_brings_but_through_one_th
     symlink(outside.0.path("file"), project.path("out.xml")).expect("a link");
     symlink(outside.0.path("folder"), project.path("out")).expect("a link");
     for args in [
-        &["import", "chat.json", "-o", "out.xml"][..],
-        &["import", "chat.json", "-o", "out/x"],
-        &["tools", "trace.jsonl", "-o", "out.xml"],
-        &["tools", "trace.jsonl", "-o", "fixtures/../out/x"],
+        &["formats", "convert", "chat.json", "-o", "out.xml"][..],
+        &["formats", "convert", "chat.json", "-o", "out/x"],
+        &["confirm", "--draft", "trace.jsonl", "-o", "out.xml"],
+        &["confirm", "--draft", "trace.jsonl", "-o", "fixtures/../out/x"],
         &["check", "--report", "junit=out.xml"],
         &["check", "--report", "junit=out/deep/x.xml"],
         &["replay", "trace.jsonl", "--report", "html=out.xml"],
@@ -349,10 +349,16 @@ fn an_output_is_written_through_no_link_that_a_project_brings_but_through_one_th
     let place = Place::new();
     place.write("trace.jsonl", TRACE);
     symlink(outside.0.path("file"), place.path("out.yaml")).expect("a link");
-    place.run(&["tools", "trace.jsonl", "-o", "out.yaml"]).exits(0);
+    place.run(&["confirm", "--draft", "trace.jsonl", "-o", "out.yaml"]).exits(0);
     assert!(outside.0.read("file").starts_with("# "), "{}", outside.0.read("file"));
     for place in [&place, &*project] {
-        assert!(place.run(&["tools", "trace.jsonl", "-o", "/dev/stdout"]).exits(0).out.contains("format: tools/1"));
+        assert!(
+            place
+                .run(&["confirm", "--draft", "trace.jsonl", "-o", "/dev/stdout"])
+                .exits(0)
+                .out
+                .contains("format: tools/1")
+        );
     }
 }
 
@@ -362,10 +368,10 @@ fn a_temporary_file_that_a_killed_command_left_beside_an_output_goes_with_the_ne
     place.write("trace.jsonl", &TRACE.repeat(50).replace("r1", &"r".repeat(100)));
     place.copy("tests/samples/openai-chat.json", "chat.json");
     let before = place.everything();
-    let killed = place.limited("ulimit -f 0", &["import", "chat.json", "-o", "out.jsonl"]);
+    let killed = place.limited("ulimit -f 0", &["formats", "convert", "chat.json", "-o", "out.jsonl"]);
     assert_eq!(killed.code, -1, "{killed:?}");
     assert_ne!(place.everything(), before, "it was killed with its file half written");
-    place.run(&["import", "chat.json", "-o", "out.jsonl"]).exits(0);
+    place.run(&["formats", "convert", "chat.json", "-o", "out.jsonl"]).exits(0);
     let left: Vec<String> = place.everything().into_keys().collect();
     assert_eq!(left, ["chat.json", "out.jsonl", "trace.jsonl"]);
 }
@@ -399,13 +405,13 @@ fn accepted_mutants_are_the_project_s_own_and_shown_through_no_link() {
     let outside = Outside::new();
     let place = Place::begun();
     symlink(outside.0.path("file"), place.path("mutants.yaml")).expect("a link");
-    let said = place.run(&["mutate"]).exits(2).err;
+    let said = place.run(&["coverage", "--mutate"]).exits(2).err;
     assert!(said.contains("leads out of the project") && !said.contains("precious"), "{said}");
 
     let place = Place::new();
     place.write("mutants.yaml", "nonsense\n");
     place.run(&["init", "apart"]).exits(0);
-    let below = place.run_below("apart", &["mutate"]);
+    let below = place.run_below("apart", &["coverage", "--mutate"]);
     assert!(!below.err.contains("nonsense") && below.code != 2, "{}", below.err);
 }
 
@@ -417,7 +423,7 @@ fn nothing_is_written_where_git_keeps_what_it_runs() {
     let before = place.everything();
     let report = place.run(&["check", "--report", "json=.git/hooks/post-commit"]).exits(2).err;
     assert!(report.contains("is in a `.git` folder"), "{report}");
-    place.run(&["tools", "a.jsonl", "-o", ".git/hooks/pre-commit"]).exits(2);
+    place.run(&["confirm", "--draft", "a.jsonl", "-o", ".git/hooks/pre-commit"]).exits(2);
     assert_eq!(place.everything(), before);
     place.write("playproof.yaml", "format: project/1\ngoldens: .git\nproposals: .git\n");
     let before = place.everything();

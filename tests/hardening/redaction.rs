@@ -121,7 +121,7 @@ fn project() -> (Place, Vec<(&'static str, &'static [&'static str])>) {
 }
 
 /// Commands that read a trace: `TRACE` is one, with the flags that it is read with.
-const OF_A_TRACE: [&[&str]; 35] = [
+const OF_A_TRACE: [&[&str]; 34] = [
     &["replay", "TRACE", "--all"],
     &["replay", "TRACE", "--all", "--skip-invalid"],
     &["replay", "TRACE", "--all", "--format", "json"],
@@ -134,22 +134,21 @@ const OF_A_TRACE: [&[&str]; 35] = [
     &["explain", "TRACE"],
     &["explain", "TRACE", "nope"],
     &["explain", "TRACE", "FIRST"],
-    &["mine", "TRACE"],
-    &["mine", "TRACE", "--format", "json"],
     &["propose", "find", "TRACE"],
+    &["propose", "find", "TRACE", "--format", "json"],
     &["impact", "TRACE", "--candidate", "reversing"],
     &["impact", "TRACE", "--candidate", "reversing", "--format", "json"],
     &["impact", "TRACE", "--candidate", "reversing", "--format", "markdown"],
-    &["tools", "TRACE"],
-    &["tools", "TRACE", "-o", "tools.yaml"],
-    &["import", "TRACE"],
-    &["import", "TRACE", "-o", "imported.jsonl", "--replace"],
+    &["confirm", "--draft", "TRACE"],
+    &["confirm", "--draft", "TRACE", "-o", "tools.yaml"],
+    &["formats", "convert", "TRACE"],
+    &["formats", "convert", "TRACE", "-o", "imported.jsonl", "--replace"],
     &["propose", "keep", "TRACE", "FIRST", "--expect", "bad", "--note", "odd", "--new"],
     &["propose", "keep", "TRACE", "nope", "--expect", "odd_one", "--note", "odd"],
     &["propose", "new", "said_no", "--from-cluster", "1", "--trace", "TRACE"],
     &["propose", "new", "said_other", "--from-cluster", "2", "--trace", "TRACE"],
     &["init", "--from", "TRACE"],
-    &["map", "try", "TRACE"],
+    &["formats", "try", "TRACE"],
     &["graph", "next", "TRACE", "--playbook", "coffee", "--after", "0", "--try", "pay"],
     &["graph", "draft", "TRACE"],
     &["graph", "history", "TRACE", "--playbook", "coffee", "--format", "json"],
@@ -168,7 +167,7 @@ const OF_A_PROJECT: [&[&str]; 15] = [
     &["propose", "check", "--format", "markdown"],
     &["check", "--report", "junit=j.xml", "--report", "sarif=s.json", "--report", "github=g.txt"],
     &["check", "--format", "json", "--report", "markdown=m.md", "--report", "json=c.json"],
-    &["diff"],
+    &["check"],
     &["lint"],
     &["coverage"],
     &["history"],
@@ -183,12 +182,12 @@ const OTHERS: [&str; 13] = [
     "accept",
     "completions",
     "demo",
+    "formats",
     "formats show",
     "formats words",
     "graph show",
     "help",
     "history verify",
-    "mutate",
     "propose rebase",
     "reject",
     "review",
@@ -319,9 +318,9 @@ fn a_secret_in_what_cannot_be_read_reaches_no_output() {
         &["replay", "TRACE"],
         &["replay", "TRACE", "--skip-invalid"],
         &["explain", "TRACE", "FIRST"],
-        &["mine", "TRACE"],
-        &["tools", "TRACE"],
-        &["import", "TRACE"],
+        &["propose", "find", "TRACE"],
+        &["confirm", "--draft", "TRACE"],
+        &["formats", "convert", "TRACE"],
         &["propose", "keep", "TRACE", "FIRST", "--expect", "odd_one", "--note", "odd"],
         &["init", "--from", "TRACE"],
     ];
@@ -450,7 +449,7 @@ fn a_tool_whose_name_is_redacted_gets_no_row_and_is_counted() {
         "t.jsonl",
         &["pay", "sk_a", "sk_b"].map(|tool| format!("{{\"tool\":\"{tool}\",\"status\":\"ok\"}}\n")).concat(),
     );
-    let drafted = place.run(&["tools", "t.jsonl"]).exits(0).out;
+    let drafted = place.run(&["confirm", "--draft", "t.jsonl"]).exits(0).out;
     let rows: Vec<&str> = drafted.lines().skip_while(|line| *line != "tools:").skip(1).collect();
     assert!(rows[0].starts_with("  # 2 tools are left out: `redaction` takes out of the name"), "{drafted}");
     assert!(rows.len() == 2 && rows[1].starts_with("  pay: "), "{drafted}");
@@ -484,8 +483,8 @@ fn said_under(patterns: &str) -> Vec<Ran> {
     let commands: [&[&str]; 5] = [
         &["replay", "TRACE"],
         &["replay", "TRACE", "--skip-invalid"],
-        &["mine", "TRACE"],
-        &["import", "TRACE"],
+        &["propose", "find", "TRACE"],
+        &["formats", "convert", "TRACE"],
         &["init", "new", "--from", "TRACE"],
     ];
     let mut said = Vec::new();
@@ -522,7 +521,7 @@ fn a_field_that_is_new_to_the_schema_must_get_a_secret_here() {
 #[test]
 fn a_new_command_must_say_whether_it_shows_text_of_a_trace() {
     let tried = OF_A_TRACE.iter().chain(&OF_A_PROJECT).map(|words| match words[0] {
-        "graph" | "map" | "propose" => words[..2].join(" "),
+        "formats" | "graph" | "propose" => words[..2].join(" "),
         command => command.to_owned(),
     });
     assert_eq!(all_commands(), tried.chain(OTHERS.map(str::to_owned)).collect());

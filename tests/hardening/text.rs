@@ -37,11 +37,11 @@ fn shown(place: &Place, file: &str) -> Vec<(String, String)> {
         &["replay", file, "--all", "--format", "markdown", "--show-args"],
         &["replay", file, "--format", "json"],
         &["replay", file, "--format", "jsonl"],
-        &["mine", file],
-        &["mine", file, "--format", "json"],
-        &["tools", file],
-        &["import", file],
-        &["import", file, "--map", "m.yaml"],
+        &["propose", "find", file],
+        &["propose", "find", file, "--format", "json"],
+        &["confirm", "--draft", file],
+        &["formats", "convert", file],
+        &["formats", "convert", file, "--map", "m.yaml"],
         &["impact", file, "-c", "study/retry-everything"],
         &["impact", file, "-c", "study/retry-everything", "--format", "json"],
         &["impact", file, "-c", "study/retry-everything", "--format", "markdown"],
@@ -90,7 +90,7 @@ fn no_character_that_is_unsafe_to_print_is_left_in_a_trace_that_is_written() {
     let project = place.read("playproof.yaml");
     for redaction in ["", "redaction: { patterns: ['sk_[0-9]'] }\n"] {
         place.write("playproof.yaml", &format!("{project}{redaction}"));
-        place.run(&["import", "t.jsonl", "--map", "m.yaml", "-o", "out.jsonl", "--replace"]).exits(0);
+        place.run(&["formats", "convert", "t.jsonl", "--map", "m.yaml", "-o", "out.jsonl", "--replace"]).exits(0);
         place.run(&["propose", "keep", "t.jsonl", "t.jsonl:1", "--expect", "odd_one", "--note", "n"]).exits(0);
         place.run(&["replay", "out.jsonl", "t.jsonl"]).exits(0);
     }
@@ -157,7 +157,7 @@ fn no_title_and_no_fixture_writes_a_command_where_check_runs_on_github() {
             .collect();
         place.write(&format!("fixtures/z{n}.yaml"), &text.join("\n"));
     }
-    for args in [&["check"][..], &["check", "--format", "json"], &["diff"], &["check", "--report", "markdown=r.md"]] {
+    for args in [&["check"][..], &["check", "--format", "json"], &["check", "--report", "markdown=r.md"]] {
         let ran = place.run_on_github(args);
         assert_eq!(obeyed(&(ran.out.clone() + "\n" + &ran.err)), None, "{args:?}: {ran:?}");
         let own = ran.err.lines().filter(|line| line.starts_with("::")).count();
@@ -194,12 +194,12 @@ fn the_command_that_is_suggested_has_the_name_of_a_file_as_it_is() {
         let yaml = format!("{name}.yaml");
         for (args, wanted) in [
             (&["replay", &trace_name][..], trace_name.clone()),
-            (&["mine", &trace_name], trace_name.clone()),
+            (&["propose", "find", &trace_name], trace_name.clone()),
             (&["impact", &trace_name, "-c", "study/retry-everything"], trace_name.clone()),
             (&["explain", &trace_name, "nowhere"], trace_name.clone()),
             (&["propose", "keep", &trace_name, "--expect", "odd_one", "--note", name], trace_name.clone()),
-            (&["tools", &trace_name, "-o", "facts.yaml"], trace_name.clone()),
-            (&["import", &trace_name], trace_name.clone()),
+            (&["confirm", "--draft", &trace_name, "-o", "facts.yaml"], trace_name.clone()),
+            (&["formats", "convert", &trace_name], trace_name.clone()),
             (&["replay", &trace_name, "--call", name], trace_name.clone()),
             (&["lint", &yaml], "playbook".to_owned()),
             (&["replay", &trace_name, "-p", &yaml], yaml.clone()),
@@ -277,7 +277,7 @@ fn what_is_drafted_is_read_whatever_tools_messages_and_kinds_are_called() {
     {
         let place = Place::begun();
         place.write("t.jsonl", &trace(text));
-        place.run(&["tools", "t.jsonl", "-o", "facts.yaml"]).exits(0);
+        place.run(&["confirm", "--draft", "t.jsonl", "-o", "facts.yaml"]).exits(0);
         let ran = place.run(&["replay", "t.jsonl", "--tools", "facts.yaml"]);
         assert_ne!(ran.code, 2, "{text:?}: {}", ran.err);
         place.write("sure.yaml", &place.read("facts.yaml").replace(" # guessed: confirm (", " # ("));
@@ -325,9 +325,9 @@ fn a_line_break_in_a_name_breaks_no_line_of_a_page() {
         &["check", "--accept"],
         &["check", "a\nBROKEN"],
         &["replay", "a\nBROKEN.jsonl", "--skip-invalid"],
-        &["tools", "a\nBROKEN.jsonl", "--skip-invalid", "-o", "b\nBROKEN.yaml"],
+        &["confirm", "--draft", "a\nBROKEN.jsonl", "--skip-invalid", "-o", "b\nBROKEN.yaml"],
         &["replay", "a\nBROKEN.jsonl", "--skip-invalid", "--tools", "b\nBROKEN.yaml"],
-        &["import", &chat, "-o", "c\nBROKEN.jsonl"],
+        &["formats", "convert", &chat, "-o", "c\nBROKEN.jsonl"],
     ];
     for args in commands {
         if args == ["check", "--accept"] {

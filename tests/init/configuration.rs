@@ -7,17 +7,16 @@ const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"
 "#;
 
 /// Every command that puts something through a playbook, with what it needs. (`review` wants a terminal first.)
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 10] = [
     &["replay", "trace.jsonl"],
     &["explain", "trace.jsonl", "c1"],
-    &["mine", "trace.jsonl"],
+    &["propose", "find", "trace.jsonl"],
     &["impact", "trace.jsonl", "--candidate", "reversing"],
     &["lint"],
     &["check"],
     &["coverage"],
-    &["mutate"],
+    &["coverage", "--mutate"],
     &["accept"],
-    &["diff"],
     &["accept", "--reason", "x"],
 ];
 
@@ -48,7 +47,7 @@ fn the_playbook_is_used_by_every_command_and_a_flag_wins() {
     for args in [
         &["replay", "trace.jsonl", "--playbook", "standard"][..],
         &["explain", "trace.jsonl", "c1", "--playbook", "standard"],
-        &["mine", "trace.jsonl", "--playbook", "standard"],
+        &["propose", "find", "trace.jsonl", "--playbook", "standard"],
         &["impact", "trace.jsonl", "--base", "standard", "--candidate", "reversing"],
         &["lint", "standard"],
     ] {
@@ -68,7 +67,7 @@ fn the_tool_facts_are_used_by_every_command_that_runs_calls_and_a_flag_wins() {
     for args in [
         &["replay", "trace.jsonl", "--tools", "facts.yaml"][..],
         &["explain", "trace.jsonl", "c1", "--tools", "facts.yaml"],
-        &["mine", "trace.jsonl", "--tools", "facts.yaml"],
+        &["propose", "find", "trace.jsonl", "--tools", "facts.yaml"],
         &["impact", "trace.jsonl", "--candidate", "reversing", "--tools", "facts.yaml"],
     ] {
         place.run(args).exits(0);
@@ -77,7 +76,7 @@ fn the_tool_facts_are_used_by_every_command_that_runs_calls_and_a_flag_wins() {
 
 #[test]
 fn fixtures_are_looked_for_where_the_project_says() {
-    let is_about_fixtures = |command: &str| ["check", "coverage", "mutate"].contains(&command);
+    let is_about_fixtures = |command: &str| ["check", "coverage"].contains(&command);
     for (command, code, said) in each("playbook: playbooks/ours.yaml\nfixtures: scenarios", is_about_fixtures) {
         assert_eq!(code, 2, "{command}: {said}");
         assert!(said.contains("`scenarios`"), "{command}: {said}");
@@ -94,7 +93,7 @@ fn goldens_and_lock_are_kept_where_the_project_says() {
     place.run(&["check"]).exits(1);
     let waits = "accepted/ours/a-denial-goes-to-people.snap.new";
     assert!(place.path(waits).exists());
-    assert!(place.run(&["diff"]).exits(0).out.contains("a-denial-goes-to-people"));
+    assert!(place.run(&["check"]).exits(1).out.contains("a-denial-goes-to-people"));
     place.run(&["reject", "ours/a-denial-goes-to-people"]).exits(0);
     assert!(!place.path(waits).exists());
     place.run(&["check"]).exits(1);
@@ -112,8 +111,8 @@ fn redaction_holds_for_every_command_that_shows_a_trace() {
         &["replay", "trace.jsonl", "--format", "json", "--all"],
         &["replay", "trace.jsonl", "--format", "jsonl"],
         &["explain", "trace.jsonl", "c1"],
-        &["mine", "trace.jsonl"],
-        &["mine", "trace.jsonl", "--format", "json"],
+        &["propose", "find", "trace.jsonl"],
+        &["propose", "find", "trace.jsonl", "--format", "json"],
         &["impact", "trace.jsonl", "--candidate", "study/retry-everything"],
         &["init", "project", "--from", "trace.jsonl"],
     ] {
@@ -163,10 +162,10 @@ fn a_playbook_s_name_means_the_same_to_every_command_with_and_without_a_project_
         &["lint", "standard"],
         &["replay", "trace.jsonl", "--playbook", "standard"],
         &["explain", "trace.jsonl", "c1", "--playbook", "standard"],
-        &["mine", "trace.jsonl", "--playbook", "standard"],
+        &["propose", "find", "trace.jsonl", "--playbook", "standard"],
         &["impact", "trace.jsonl", "--base", "standard", "--candidate", "reversing"],
         &["coverage", "standard"],
-        &["mutate", "standard"],
+        &["coverage", "--mutate", "standard"],
         &["propose", "keep", "trace.jsonl", "c1", "--expect", "odd_one", "--note", "x", "--playbook", "standard"],
         &["check"],
     ];
@@ -232,7 +231,7 @@ fn a_file_that_is_no_playbook_and_one_that_git_could_not_merge_are_told_by_every
     let place = place("playbook: playbooks/ours.yaml");
     let fixture = "fixtures/a-denial-goes-to-people.yaml";
     place.write("playbooks/half.yaml", &format!("{}<<<<<<< HEAD\n", place.read("playbooks/ours.yaml")));
-    for args in [&["lint"][..], &["coverage"], &["mutate"], &["replay", "trace.jsonl", "--playbook"]] {
+    for args in [&["lint"][..], &["coverage"], &["coverage", "--mutate"], &["replay", "trace.jsonl", "--playbook"]] {
         let ran = place.run(&[args, &[fixture]].concat()).exits(2);
         assert!(ran.err.contains("is a fixture, and a playbook is wanted here"), "{args:?}: {}", ran.err);
         let ran = place.run(&[args, &["half"]].concat()).exits(2);
@@ -253,7 +252,7 @@ fn what_git_could_not_merge_is_told_as_that_whatever_file_it_is() {
         "{\"run_id\":\"r\",\"tool\":\"pay\",\"status\":\"error\",\"error\":{\"kind\":\"odd\"}}\n",
     );
     place.run(&["propose", "keep", "trace.jsonl", "r#1", "--expect", "odd_one", "--note", "odd"]).exits(0);
-    place.run(&["tools", "trace.jsonl", "-o", "facts.yaml"]).exits(0);
+    place.run(&["confirm", "--draft", "trace.jsonl", "-o", "facts.yaml"]).exits(0);
     place.write("map.yaml", "format: mapping/1\ncall: { tool: tool }\n");
     let is_slice = |name: &&String| name.starts_with("kept/") && name.ends_with(".jsonl");
     let slice = place.files().into_keys().find(|name| is_slice(&name)).expect("a slice");

@@ -46,7 +46,7 @@ fn a_failure_that_no_rule_knows_is_left_to_mining() {
     place.write("trace.jsonl", odd);
     place.run(&["init", "--from", "trace.jsonl"]).exits(0);
     assert!(place.path("fixtures/a-denial-goes-to-people.yaml").exists());
-    assert!(place.run(&["mine", "trace.jsonl"]).exits(0).out.contains("what is this"));
+    assert!(place.run(&["propose", "find", "trace.jsonl"]).exits(0).out.contains("what is this"));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_log_of_the_user_s_own_gets_a_mapping_that_reads_it() {
     assert!(place.read("mappings/gateway.yaml").contains("# guessed: confirm"));
     let replayed = place.run(&["replay", "gateway.log", "--map", "mappings/gateway.yaml"]);
     assert!(replayed.code < 2 && replayed.out.contains("9 calls, 12 results"), "{}", replayed.out);
-    place.run(&["mine", "gateway.log", "--map", "mappings/gateway.yaml"]).exits(0);
+    place.run(&["propose", "find", "gateway.log", "--map", "mappings/gateway.yaml"]).exits(0);
 }
 
 #[test]

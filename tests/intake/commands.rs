@@ -28,7 +28,10 @@ fn formats_are_listed_and_the_mapping_that_is_shown_reads_its_sample() {
     assert!(list.lines().any(|line| line.starts_with("otlp-genai ")), "{list}");
     place.write("my.yaml", &place.run(&["formats", "show", "otlp-genai"]).exits(0).out);
     let lines = |args: &[&str]| place.run(args).exits(0).out;
-    assert_eq!(lines(&["import", "otlp.json", "--map", "my.yaml"]), lines(&["import", "otlp.json"]));
+    assert_eq!(
+        lines(&["formats", "convert", "otlp.json", "--map", "my.yaml"]),
+        lines(&["formats", "convert", "otlp.json"])
+    );
     let unknown = place.run(&["formats", "show", "otlp-genia"]).exits(2).err;
     assert!(unknown.contains("did you mean `otlp-genai`?"), "{unknown}");
     assert!(place.run(&["formats", "show", "openai-chat"]).exits(2).err.contains("is built in"));
@@ -38,10 +41,10 @@ fn formats_are_listed_and_the_mapping_that_is_shown_reads_its_sample() {
 fn a_format_that_is_named_reads_what_is_not_recognised_and_nothing_else() {
     let place = place(&["gemini-contents.jsonl"]);
     place.write("cut.jsonl", "{\"contents\":[{\"parts\":[{\"text\":\"hi\"}]}]}\n{\"contents\":[]}\n");
-    assert!(place.run(&["import", "cut.jsonl"]).exits(2).err.contains("no recording that is recognised"));
-    let named = place.run(&["import", "cut.jsonl", "--as", "gemini-contents"]).exits(2).err;
+    assert!(place.run(&["formats", "convert", "cut.jsonl"]).exits(2).err.contains("no recording that is recognised"));
+    let named = place.run(&["formats", "convert", "cut.jsonl", "--as", "gemini-contents"]).exits(2).err;
     assert!(named.contains("`cut.jsonl` has no calls, read as Gemini contents"), "{named}");
-    let wrong = place.run(&["import", "gemini-contents.jsonl", "--as", "bedrock-converse"]).exits(2).err;
+    let wrong = place.run(&["formats", "convert", "gemini-contents.jsonl", "--as", "bedrock-converse"]).exits(2).err;
     assert!(wrong.contains("has no calls, read as Amazon Bedrock Converse"), "{wrong}");
     assert!(wrong.contains("the file looks like `gemini-contents`: leave out `--as`"), "{wrong}");
     assert!(!named.contains("leave out"), "{named}");
@@ -55,14 +58,14 @@ fn of_yaml_files_a_cassette_is_a_recording_and_a_list_is_neither_that_nor_a_fixt
     let replayed = place.run(&["replay", "refunds.yaml"]).exits(0).out;
     assert!(replayed.contains("refunds.yaml (read as VCR cassette)"), "{replayed}");
     assert!(replayed.contains("POST /v1/refunds  refunds#2"), "{replayed}");
-    for args in [["replay", "events.yaml"], ["import", "events.yaml"]] {
-        let said = place.run(&args).exits(2).err;
+    for args in [&["replay", "events.yaml"][..], &["formats", "convert", "events.yaml"]] {
+        let said = place.run(args).exits(2).err;
         assert!(said.contains("only VCR cassettes are read"), "{said}");
     }
     let said = place.run(&["init", "--from", "events.yaml"]).exits(2).err;
     assert!(said.contains("only VCR cassettes are read"), "{said}");
     place.write("none.yaml", "interactions:\n- request:\n    body: x\n");
-    let said = place.run(&["import", "none.yaml"]).exits(2).err;
+    let said = place.run(&["formats", "convert", "none.yaml"]).exits(2).err;
     assert!(said.contains("no runs in this file"), "{said}");
 }
 
@@ -73,11 +76,11 @@ fn bad_lines_of_a_recognised_format_are_skipped_and_counted_if_the_user_says_so(
         let whole = place.read(name);
         let calls = |text: &str| text.lines().filter(|line| line.contains("\"tool_call\"")).count();
         place.write("bad.jsonl", &whole.replacen('\n', "\n{\"foo\": tr\n", 1));
-        let refused = place.run(&["import", "bad.jsonl"]).exits(2).err;
+        let refused = place.run(&["formats", "convert", "bad.jsonl"]).exits(2).err;
         assert!(refused.contains("bad.jsonl:2:"), "{refused}");
-        let ran = place.run(&["import", "bad.jsonl", "--skip-invalid"]).exits(0);
+        let ran = place.run(&["formats", "convert", "bad.jsonl", "--skip-invalid"]).exits(0);
         assert!(ran.err.contains("1 line that is not JSON, left out (first at line 2)"), "{}", ran.err);
-        assert_eq!(calls(&ran.out), calls(&place.run(&["import", name]).exits(0).out));
+        assert_eq!(calls(&ran.out), calls(&place.run(&["formats", "convert", name]).exits(0).out));
         assert!(place.run(&["replay", "bad.jsonl", "--skip-invalid"]).out.contains("left out (first at line 2)"));
     }
 }
@@ -86,7 +89,7 @@ fn bad_lines_of_a_recognised_format_are_skipped_and_counted_if_the_user_says_so(
 fn custom_tool_calls_of_a_chat_keep_their_text() {
     let place = Place::new();
     place.write("chat.jsonl", r#"{"messages":[{"role":"assistant","tool_calls":[{"id":"1","type":"custom","custom":{"name":"run_sql","input":"select 1"}}]},{"role":"tool","tool_call_id":"1","content":"1"}]}"#);
-    let ran = place.run(&["import", "chat.jsonl"]).exits(0);
+    let ran = place.run(&["formats", "convert", "chat.jsonl"]).exits(0);
     assert!(ran.out.contains(r#""tool":"run_sql","args":"select 1""#), "{}", ran.out);
     assert!(!ran.err.contains("not JSON"), "{}", ran.err);
 }
@@ -103,7 +106,7 @@ const LISTED: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"pay"
 fn hints_of_a_tool_list_become_guesses_and_confirming_takes_their_marks_away() {
     let place = Place::new();
     place.write("mcp.jsonl", LISTED);
-    let drafted = place.run(&["tools", "mcp.jsonl"]).exits(0).out;
+    let drafted = place.run(&["confirm", "--draft", "mcp.jsonl"]).exits(0).out;
     for row in
         ["pay: { access: write, idempotent: true } # guessed", "totals: { access: read }                 # guessed"]
     {
@@ -112,15 +115,16 @@ fn hints_of_a_tool_list_become_guesses_and_confirming_takes_their_marks_away() {
     place.run(&["init", "--from", "mcp.jsonl"]).exits(0);
     let guessed = place.read("tools/mcp.yaml");
     assert!(guessed.contains("totals: { access: read }  "), "{guessed}");
-    let said = place.run(&["tools", "--confirm", "to*"]).exits(0).out;
+    let said = place.run(&["confirm", "--guessed", "to*"]).exits(1).out;
     assert!(said.contains("confirmed totals"), "{said}");
     let one = place.read("tools/mcp.yaml");
     assert!(one.contains("totals: { access: read }\n") && one.contains("idempotent: true } # guessed"), "{one}");
-    place.run(&["tools", "--confirm"]).exits(0);
+    place.run(&["confirm", "--guessed"]).exits(0);
     let all = place.read("tools/mcp.yaml");
     assert_eq!(all.lines().filter(|line| line.starts_with("  ") && line.contains('#')).count(), 0, "{all}");
-    let said = place.run(&["tools", "--confirm"]).exits(2).err;
-    assert!(said.contains("no guess in tools/mcp.yaml"), "{said}");
+    let said = place.run(&["confirm", "--guessed"]).exits(2).err;
+    assert!(said.contains("no guess\n"), "{said}");
+    assert!(place.run(&["confirm"]).exits(0).out.contains("nothing to confirm"));
 }
 
 #[test]
@@ -138,7 +142,7 @@ fn a_file_that_fits_two_formats_is_asked_about() {
     place.write("both.jsonl", &both);
     let asked = place.run(&["replay", "both.jsonl"]).exits(2).err;
     assert!(asked.contains("several formats fit: `anthropic-messages`, `openai-responses`"), "{asked}");
-    let named = place.run(&["import", "both.jsonl", "--as", "anthropic-messages"]).exits(0).err;
+    let named = place.run(&["formats", "convert", "both.jsonl", "--as", "anthropic-messages"]).exits(0).err;
     assert!(named.contains("read as Anthropic Messages: 2 runs, 9 calls"), "{named}");
     let unread = "a part of it looks like `openai-responses`, and is not read";
     assert!(named.contains(unread), "{named}");
@@ -155,25 +159,25 @@ fn a_mapping_of_the_user_changes_a_format_by_flag_and_by_project() {
     place.write("chat.jsonl", CHAT);
     place.write("own.yaml", OWN);
     let said = "the mapping changed 1 result to a failure, 1 failure to a success, 1 error kind, 1 tool";
-    let given = place.run(&["import", "chat.jsonl", "--map", "own.yaml"]).exits(0);
+    let given = place.run(&["formats", "convert", "chat.jsonl", "--map", "own.yaml"]).exits(0);
     assert!(given.err.contains(said), "{}", given.err);
     assert!(given.out.contains("\"tool\":\"pay\"") && given.out.contains("\"kind\":\"stock_held\""), "{}", given.out);
     place.write("playproof.yaml", "format: project/1\nmap: own.yaml\n");
-    assert_eq!(place.run(&["import", "chat.jsonl"]).exits(0).out, given.out);
+    assert_eq!(place.run(&["formats", "convert", "chat.jsonl"]).exits(0).out, given.out);
     assert!(place.run(&["replay", "chat.jsonl"]).out.contains(said));
     place.write("own.jsonl", "{\"tool\":\"a\",\"status\":\"ok\"}\n");
     place.run(&["replay", "own.jsonl"]).exits(0); // a trace of our own is no recognised format
     let refused = place.run(&["replay", "own.jsonl", "--map", "own.yaml"]).exits(2).err;
     assert!(refused.contains("a mapping without `call` changes a recognised format"), "{refused}");
     place.write("runs.yaml", "format: mapping/1\nrun: session\n");
-    let refused = place.run(&["import", "chat.jsonl", "--map", "runs.yaml"]).exits(2).err;
+    let refused = place.run(&["formats", "convert", "chat.jsonl", "--map", "runs.yaml"]).exits(2).err;
     assert!(refused.contains("no field names them"), "{refused}");
 }
 
 #[test]
 fn trying_a_mapping_shows_what_each_path_finds() {
     let place = place(&["app-log-structlog.jsonl", "app-log-structlog.mapping.yaml", "otlp.json"]);
-    let shown = place.run(&["map", "try", "app-log-structlog.jsonl", "--map", "app-log-structlog.mapping.yaml"]);
+    let shown = place.run(&["formats", "try", "app-log-structlog.jsonl", "--map", "app-log-structlog.mapping.yaml"]);
     let shown = shown.exits(0).out;
     for line in [
         "call at line 1",
@@ -184,8 +188,8 @@ fn trying_a_mapping_shows_what_each_path_finds() {
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
     }
-    assert!(place.run(&["map", "try", "otlp.json"]).exits(0).out.contains("startTimeUnixNano"));
-    let nothing = place.run(&["map", "try", "app-log-structlog.jsonl"]).exits(2).err;
+    assert!(place.run(&["formats", "try", "otlp.json"]).exits(0).out.contains("startTimeUnixNano"));
+    let nothing = place.run(&["formats", "try", "app-log-structlog.jsonl"]).exits(2).err;
     assert!(nothing.contains("playproof init --from app-log-structlog.jsonl"), "{nothing}");
 }
 
@@ -196,17 +200,15 @@ fn guesses_are_confirmed_in_a_file_that_no_project_names() {
         "t.jsonl",
         "{\"tool\":\"pay\",\"args\":{},\"status\":\"ok\"}\n{\"tool\":\"get\",\"args\":{},\"status\":\"ok\"}\n",
     );
-    place.run(&["tools", "t.jsonl", "-o", "facts.yaml"]).exits(0);
-    let said = place.run(&["tools", "facts.yaml", "--confirm", "pay"]).exits(0).out;
-    assert!(said.contains("confirmed pay") && !said.contains("get"), "{said}");
+    place.run(&["confirm", "--draft", "t.jsonl", "-o", "facts.yaml"]).exits(0);
+    let said = place.run(&["confirm", "--tools", "facts.yaml", "--guessed", "pay"]).exits(1).out;
+    assert!(said.contains("confirmed pay") && !said.contains("confirmed get"), "{said}");
     let facts = place.read("facts.yaml");
     assert!(facts.contains("pay: { access: write }\n") && facts.contains("access: read }  # guessed"), "{facts}");
-    let said = place.run(&["tools", "facts.yaml", "--confirm", "pay"]).exits(2).err;
-    assert!(said.contains("no guess in facts.yaml has a name like `pay`"), "{said}");
-    let said = place.run(&["tools", "t.jsonl", "--confirm"]).exits(2).err;
+    let said = place.run(&["confirm", "--tools", "facts.yaml", "--guessed", "pay"]).exits(2).err;
+    assert!(said.contains("no guess has a name like `pay`"), "{said}");
+    let said = place.run(&["confirm", "--tools", "t.jsonl"]).exits(2).err;
     assert!(said.contains("t.jsonl"), "{said}");
-    let said = place.run(&["tools", "facts.yaml", "t.jsonl", "--confirm"]).exits(2).err;
-    assert!(said.contains("one tool facts file at a time"), "{said}");
 }
 
 #[test]
@@ -223,7 +225,7 @@ fn an_error_text_counts_where_an_mcp_server_says_that_there_is_none() {
     let texts = ["Error: no such order", "{\"error\":\"no such order\"}", "Errors: 0", "order o_1 is paid"];
     let lines = (0..).zip(texts).flat_map(|(id, text)| [call(id), answer(id, text)]);
     place.write("mcp.jsonl", &lines.map(|line| line + "\n").collect::<String>());
-    let read = place.run(&["import", "mcp.jsonl"]).exits(0).out;
+    let read = place.run(&["formats", "convert", "mcp.jsonl"]).exits(0).out;
     let results: Vec<_> = read.lines().filter(|line| line.contains("tool_result")).collect();
     let has = |result: &str, status: &str, from: &str| {
         result.contains(&format!("\"status\":\"{status}\"")) && result.contains(&format!("\"status_from\":\"{from}\""))
@@ -239,7 +241,7 @@ fn a_session_log_is_not_the_stream_of_a_run_without_a_person() {
     place.write("both.jsonl", &both);
     for (name, title) in [("both.jsonl", "Claude Code session log"), ("claude-stream.jsonl", "Claude Code stream-json")]
     {
-        let said = place.run(&["import", name]).exits(0).err;
+        let said = place.run(&["formats", "convert", name]).exits(0).err;
         assert!(said.contains(title), "{name}: {said}");
     }
 }

@@ -28,11 +28,15 @@ explain trace.jsonl r9#9
 explain trace.jsonl r1#1 --playbook nope
 impact trace.jsonl
 impact trace.jsonl --candidate nope
-mine trace.jsonl --format markdown
-mine no-such-folder
-import no-such.json
-import trace.jsonl --format nope
-tools
+propose find trace.jsonl --format markdown
+propose find no-such-folder
+formats convert no-such.json
+formats convert trace.jsonl --format nope
+confirm
+confirm trace.jsonl
+confirm trace.jsonl --read x
+confirm trace.jsonl --read pay* --write **
+confirm --draft
 lint nope
 lint nope.yaml
 check --run [
@@ -43,15 +47,16 @@ accept nope --reason x
 accept said-no
 reject
 reject nope
-diff nope
+diff
 review
 history nope
 history verify --since nope
 coverage nope
 coverage --fail-under many
 coverage --format dot
-mutate nope
-mutate --format lines
+coverage --mutate nope
+coverage --mutate --format lines
+coverage standard reversing
 propose
 propose new
 propose new Wrong-Name
@@ -66,8 +71,8 @@ graph show nope
 graph next coffee nope
 graph draft nope
 graph history trace.jsonl
-map
-map try nope nope
+formats try
+formats try nope nope
 formats
 schema
 schema nope

@@ -40,12 +40,12 @@ const PAIR: &str = "--base standard --candidate study/retry-everything";
 
 /// Commands without an input of their own, by the name under which their pages are kept.
 const ALONE: [(&str, &str); 9] = [
-    ("check", "check\ncheck --format json\ncheck --run slow\ncheck --run ^nothing$\ndiff"),
+    ("check", "check\ncheck --format json\ncheck --run slow\ncheck --run ^nothing$"),
     ("history", "history\nhistory --format json\nhistory verify\nhistory verify --format json"),
     (
         "coverage",
         "coverage\ncoverage --all\ncoverage --format json\ncoverage --format lines\n\
-         mutate\nmutate --all\nmutate --format json",
+         mutate\ncoverage --mutate --all\ncoverage --mutate --format json",
     ),
     (
         "proposals",
@@ -145,14 +145,14 @@ fn the_pages_of_commands_over_inputs_are_as_they_were() {
         &over_inputs(&["json"], |n| [3, 4, 10, 11, 16].contains(&n).then(|| format!("replay {} {pair}", input(n)))),
     );
     let traces = |line: &dyn Fn(&str) -> String, n: usize| (!is_fixture(n)).then(|| line(&input(n)));
-    keep_over("mine", &over_inputs(&["json"], |n| traces(&|input| format!("mine {input}"), n)));
+    keep_over("find", &over_inputs(&["json"], |n| traces(&|input| format!("propose find {input}"), n)));
     keep_over("impact", &over_inputs(&["json", "markdown"], |n| traces(&|input| format!("impact {input} {PAIR}"), n)));
     let plain = |n: usize| INPUTS[n].1.is_empty() || n % 2 == 1;
     keep_over(
-        "import",
-        &over_inputs(&[], |n| plain(n).then(|| traces(&|input| format!("import {input}"), n)).flatten()),
+        "convert",
+        &over_inputs(&[], |n| plain(n).then(|| traces(&|input| format!("formats convert {input}"), n)).flatten()),
     );
-    keep_over("tools", &over_inputs(&[], |n| traces(&|input| format!("tools {input}"), n)));
+    keep_over("confirm", &over_inputs(&[], |n| traces(&|input| format!("confirm --draft {input}"), n)));
     let explained = (0..INPUTS.len())
         .flat_map(|n| first_call(&project, n).into_iter().map(move |call| format!("explain {} {call}", input(n))));
     let explained: Vec<String> = explained.collect();

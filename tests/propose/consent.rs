@@ -157,9 +157,9 @@ fn a_proposal_that_is_not_ready_is_not_accepted() {
 #[test]
 fn rows_are_not_rejected_but_edited_back() {
     let project = all_three();
-    let parts = ["edited rows cannot be rejected", "undo the edit in `playbooks/ours.yaml`", "next: playproof diff\n"];
+    let parts = ["edited rows cannot be rejected", "undo the edit in `playbooks/ours.yaml`", "next: playproof check\n"];
     refuses(&project, &["reject", "ours"], &parts);
-    project.run(&["diff", "ours"]).exits(0);
+    project.run(&["check"]).exits(1);
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn a_draft_of_what_is_there_already_or_cannot_be_is_refused() {
     trace(&project);
     let from = ["propose", "new", "x", "--from-cluster", "40", "--trace", "trace.jsonl"];
     refused(&from, "there is no cluster 40: 3 clusters were mined");
-    refused(&from, "next: playproof mine trace.jsonl");
+    refused(&from, "next: playproof propose find trace.jsonl");
     refused(&["propose", "new", "Too many!"], "next: playproof propose new too_many");
     let odd = ["propose", "new", "so bad", "--from-cluster", "1", "--trace", "a b.jsonl", "--map", "m.yaml"];
     refused(&odd, "next: playproof propose new so_bad --from-cluster 1 --trace 'a b.jsonl' --map m.yaml");
@@ -422,7 +422,7 @@ fn a_form_that_a_verdict_did_not_help_gets_a_rule_before_that_verdict_s() {
     };
     let call = "{\"type\":\"tool_call\",\"call_id\":\"a\",\"tool\":\"search\",\"idempotency_key\":\"k\"}\n".to_owned();
     project.write("trace.jsonl", &(call + &answer(1) + &answer(2)));
-    let page = project.run(&["mine", "trace.jsonl"]);
+    let page = project.run(&["propose", "find", "trace.jsonl"]);
     assert!(page.out.contains("if it goes before gateway"), "{}", page.out);
     let ran = project.run(&["propose", "new", "gone", "--from-cluster", "1", "--trace", "trace.jsonl"]);
     assert_eq!(ran.code, 0, "{ran:?}");

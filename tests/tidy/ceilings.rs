@@ -9,7 +9,7 @@ use crate::tidy::tree::{Tree, Violation};
 const CEILINGS: [(&str, usize); 6] = [
     ("crates/analysis/src", 21_600),
     ("crates/engine/src", 18_900),
-    ("crates/formats/src", 11_150),
+    ("crates/formats/src", 11_300),
     ("crates/report/src", 13_400),
     ("crates/trace/src", 20_800),
     ("src", 16_600),

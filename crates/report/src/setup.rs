@@ -172,8 +172,9 @@ fn next(shown: &SetupPage<'_>) -> String {
         });
         let trace = from_project(shown.folder, &read.path);
         let with = |command: Command| command.path(&trace).flag_if("--map", map.as_deref());
+        add("playproof confirm".into(), "asks what was guessed of your tools");
         add(with(Command::new("playproof replay")), "what the playbook would have done");
-        add(with(Command::new("playproof mine")), "failures that no rule matches, with a rule for each");
+        add(with(Command::new("playproof propose find")), "failures that no rule matches, with a rule for each");
     } else {
         add("playproof replay trace.jsonl".into(), "what the playbook does with your own failures");
     }

@@ -8,6 +8,7 @@ use crate::tool_hints::{HintsByTool, ToolHints};
 use playproof_engine::glob;
 use playproof_engine::playbook::seems_to_read;
 use playproof_formats::diagnostic::counted;
+use playproof_formats::playbook::tools::Answer;
 use playproof_formats::text::escape_unprintable;
 use playproof_formats::yaml::{GUESSED, MAX_KEY, scalar};
 
@@ -87,15 +88,29 @@ fn header(source: &str) -> String {
     )
 }
 
-fn is_name(tool: &str) -> bool {
+/// What is guessed of a tool, by the hints of a tool list or else by its name.
+pub fn guess(tool: &str, hints: ToolHints) -> Answer {
+    match (hints.read_only.unwrap_or_else(|| seems_to_read(tool)), hints.idempotent) {
+        (true, _) => Answer::Reads,
+        (false, Some(true)) => Answer::WritesOnce,
+        (false, Some(false) | None) => Answer::Writes,
+    }
+}
+
+/// A row of a tool facts file, with a mark if it is a guess.
+pub fn written(tool: &str, answer: Answer, is_guess: bool) -> String {
+    let mark = if is_guess { format!(" {GUESSED}") } else { String::new() };
+    format!("{}: {}{mark}", key(tool), answer.facts())
+}
+
+/// Whether a row can declare a tool of this name.
+pub fn is_name(tool: &str) -> bool {
     let is_read = !glob::is_glob(tool) || glob::Glob::new(&glob::escape(tool)).is_ok();
     is_read && !tool.trim().is_empty() && key(tool).chars().count() <= MAX_KEY
 }
 
 fn row(tool: &str, hints: ToolHints) -> String {
-    let access = if hints.read_only.unwrap_or_else(|| seems_to_read(tool)) { "read" } else { "write" };
-    let idempotent = if access == "write" && hints.idempotent == Some(true) { ", idempotent: true" } else { "" };
-    format!("{}: {{ access: {access}{idempotent} }}", key(tool))
+    written(tool, guess(tool, hints), false)
 }
 
 /// The tool's name as a YAML key that is no glob.

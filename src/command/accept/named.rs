@@ -1,4 +1,4 @@
-//! Resolves the names given to `accept`, `reject`, `diff` and `review`: runs, playbooks or proposals.
+//! Resolves the names given to `accept`, `reject` and `review`: runs, playbooks or proposals.
 
 use crate::checking;
 use crate::command::propose::stored;

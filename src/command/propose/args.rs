@@ -2,7 +2,7 @@
 
 use clap::{Subcommand, ValueEnum};
 
-use crate::command::mine;
+use super::find;
 use crate::flags::Given;
 use crate::format::formats;
 use crate::read_options::ReadOptions;
@@ -38,8 +38,8 @@ pub struct Args {
 /// The commands about proposals.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Find the failures that no rule matches, with a rule for each kind
-    Find(Box<mine::Args>),
+    /// Cluster failures that no rule matches; suggest a rule for each
+    Find(Box<find::Args>),
     /// Draft a proposal for a new or existing verdict, with fixtures and a decision record
     New(Box<New>),
     /// Keep a recorded call that was handled wrong, with the verdict that it should have
@@ -110,7 +110,7 @@ pub struct NewOptions {
     #[arg(long, value_name = "KEPT", group = "evidence")]
     pub from: Option<String>,
 
-    /// Take rule, fixtures and evidence from this cluster, by its number in `playproof mine`
+    /// Take rule, fixtures and evidence from this cluster, by its number in `playproof propose find`
     #[arg(long, value_name = "K", group = "evidence", requires = "traces", conflicts_with = "when",
         value_parser = whole::<u16>(1..=1_000))]
     pub from_cluster: Option<u16>,

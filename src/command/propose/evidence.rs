@@ -78,7 +78,7 @@ impl EvidenceReader<'_> {
     fn no_cluster(&self, number: usize, why: NoCluster) -> Failure {
         let args = self.args;
         let flags = args.flags.reading(&["--playbook", "--tools"]);
-        let mine = Command::new("playproof mine").paths(self.traces.shortest());
+        let mine = Command::new("playproof propose find").paths(self.traces.shortest());
         let (said, help) = match why {
             NoCluster::NothingFailed => (
                 "no recorded attempt failed: there is no cluster to draft from".to_owned(),

@@ -4,6 +4,7 @@ mod args;
 mod check;
 pub mod context;
 mod evidence;
+mod find;
 mod keep;
 mod list;
 mod new;
@@ -13,5 +14,4 @@ mod run;
 pub mod stored;
 
 pub use args::Args;
-pub use playbooks::{Stand, stand};
 pub use run::run;

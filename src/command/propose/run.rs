@@ -1,8 +1,7 @@
 //! `playproof propose`: dispatches to its subcommands.
 
 use super::args::{Args, What};
-use super::{check, keep, list, new, rebase};
-use crate::command::mine;
+use super::{check, find, keep, list, new, rebase};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal::Terminal;
@@ -13,7 +12,7 @@ use crate::terminal::Terminal;
 /// Wrong usage, files that cannot be used.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match &args.what {
-        What::Find(args) => mine::run(args, terminal, output),
+        What::Find(args) => find::run(args, terminal, output),
         What::New(args) => new::run(args, terminal, output),
         What::Keep(args) => keep::run(args, output),
         What::Check(args) => check::run(args, terminal, output),

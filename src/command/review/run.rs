@@ -29,7 +29,7 @@ proposal, and waits for a key:
   e the events of golden and run side by side   q or Esc quit; what was decided stays decided
 
 Rows, proposals, a changed effect and a weakened guard ask for a reason. Edited rows cannot be rejected: undo the edit.
-The same without a terminal: `playproof diff`, `playproof accept` and `playproof reject`.
+The same without a terminal: `playproof check`, `playproof accept` and `playproof reject`.
 The goldens are in insta's format: `cargo insta review` reads them too, but it knows no reasons.
 
 Exit codes: 0 nothing is left, 1 something still waits, 2 there is no terminal, or files cannot be used.")]
@@ -46,12 +46,12 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     let term = Term::stdout();
-    if terminal.ci || !terminal.out.is_terminal || !console::user_attended() || !input_is_terminal() {
+    if !terminal.can_ask() {
         workspace.refuse_empty()?;
         let why = if terminal.ci { "this is a CI job" } else { "there is no terminal" };
         return Err(Failure::new(format!("a review asks questions, and {why}"))
-            .help("the same without questions: `playproof diff`, then `playproof accept` or `playproof reject`")
-            .next("playproof diff"));
+            .help("the same without questions: `playproof check`, then `playproof accept` or `playproof reject`")
+            .next("playproof check"));
     }
     let named = ArgumentNames::find(&workspace, &args.ids, &[])?;
     let is_of_runs = named.playbooks.is_empty() && named.proposals.is_empty();
@@ -82,11 +82,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     output.page(&end(&tally, &closed, palette))?;
     let is_clean = tally.skipped + tally.rejected == 0 && closed.is_empty();
     Ok(if is_clean { Exit::Clean } else { Exit::Found })
-}
-
-#[expect(clippy::disallowed_methods, reason = "asks for the kind of input; reads nothing")]
-fn input_is_terminal() -> bool {
-    std::io::IsTerminal::is_terminal(&std::io::stdin())
 }
 
 fn end(tally: &Tally, closed: &[&CaseResult], palette: Palette) -> String {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use console::{Key, Term};
+use console::Term;
 
 use super::session::{Item, Screen};
 use crate::changeset::Change;
@@ -15,6 +15,7 @@ use crate::command::reject;
 use crate::exit::Failure;
 use crate::output::Output;
 use crate::pending;
+use crate::terminal::{KeyPress, read_key};
 use crate::threads::Threads;
 use crate::workspace::Workspace;
 use playproof_formats::shell::Command;
@@ -41,15 +42,12 @@ impl Screen for AtTerminal<'_> {
     }
 
     fn key(&mut self) -> Result<Option<char>, Failure> {
-        match self.term.read_key() {
-            Ok(Key::Char(key)) => Ok(Some(key)),
-            Ok(Key::Escape) => Ok(Some('q')),
-            // A terminal that went away answers like this for ever.
-            Ok(Key::Unknown) => Ok(None),
-            Ok(_) => Ok(Some('?')),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let key = read_key(&self.term)?;
+        Ok(key.map(|key| match key {
+            KeyPress::Char(key) => key,
+            KeyPress::Escape => 'q',
+            KeyPress::Enter | KeyPress::Other => '?',
+        }))
     }
 
     fn line(&mut self, prompt: &str) -> Result<Option<String>, Failure> {

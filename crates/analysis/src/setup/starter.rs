@@ -30,8 +30,7 @@ pub fn denial() -> NamedText {
 pub fn config(tools: Option<&str>, map: Option<&str>) -> String {
     let tools = match tools {
         Some(path) => format!("tools: {path}\n"),
-        None => "# tools: tools.yaml          # what is known of your tools: `playproof tools TRACE -o tools.yaml`\n"
-            .to_owned(),
+        None => "# tools: tools.yaml          # what is known of your tools: `playproof confirm TRACE`\n".to_owned(),
     };
     let map = map.map_or_else(String::new, |path| {
         format!("map: {path} # for recordings that are not recognised; `--map` names another one\n")

@@ -12,7 +12,7 @@ const LARGEST: usize = 1 << 20;
 const MOST_KEPT: usize = 1_000;
 
 /// Patterns by text and case. Compiling is slow, and the same pattern is compiled when its playbook is read and for each
-/// plan, of which `mutate` makes hundreds.
+/// plan, of which `coverage --mutate` makes hundreds.
 static KEPT: Mutex<BTreeMap<(String, bool), Regex>> = Mutex::new(BTreeMap::new());
 
 /// Compiles a `matches` of a rule, or gives the one that was compiled before.

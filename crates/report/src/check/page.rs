@@ -23,11 +23,14 @@ pub fn page(shown: &CheckPage<'_>) -> String {
     let mut drawn = BTreeSet::new();
     let failing = shown.report.failing();
     let (new, failing): (Vec<_>, Vec<_>) = failing.into_iter().partition(|result| is_new(result));
-    // One is shown in full. Many are a project's first check, and `diff` shows each.
+    // One is shown in full. Many are a project's first check.
     let (listed, shown_apart) = if new.len() > 1 { (new, Vec::new()) } else { (Vec::new(), new) };
     for group in alike(&[failing, shown_apart].concat()) {
         let Some((first, others)) = group.split_first() else { continue };
         let mut section = result(shown, first, &mut drawn);
+        if let Some(comparison) = first.comparison() {
+            section += &format!("\n\n{}", changes::events(comparison, shown.width, shown.palette));
+        }
         if !others.is_empty() {
             let runs = counted(others.len() as u64, "more run", "more runs");
             section += &format!("\n  the same in {runs}:");

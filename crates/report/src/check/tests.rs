@@ -188,7 +188,7 @@ fn annotations_are_one_line_each_escaped_and_within_github_s_limits() {
 #[test]
 fn a_comment_begins_with_its_marker_hides_arguments_and_lets_no_markup_through() {
     let text =
-        drawn(&report(), |shown, directions| comment(shown, directions, Some(&"playproof diff p/doubled".into())));
+        drawn(&report(), |shown, directions| comment(shown, directions, Some(&"playproof accept p/doubled".into())));
     assert!(text.starts_with(MARKER));
     assert!(text.contains("pay{card: text}") && !text.contains("4111"), "{text}");
     let prose: String = text.split("```").step_by(2).collect();
@@ -212,7 +212,7 @@ fn a_comment_stays_below_github_s_limit_and_counts_what_it_leaves_out() {
 
 #[test]
 fn json_names_every_run_and_is_the_same_each_time() {
-    let draw = || drawn(&report(), |shown, directions| json(shown, directions, Some(&"playproof diff".into())));
+    let draw = || drawn(&report(), |shown, directions| json(shown, directions, Some(&"playproof check".into())));
     let value: serde_json::Value = serde_json::from_str(&draw()).unwrap();
     assert_eq!(value["format"], "check/1");
     let statuses: Vec<&str> =
@@ -220,7 +220,7 @@ fn json_names_every_run_and_is_the_same_each_time() {
     assert_eq!(statuses, ["contradicts", "diverged", "passed", "diverged", "missing", "unreadable"]);
     assert_eq!(value["results"][1]["effects"], serde_json::json!({ "golden": 1, "run": 3 }));
     assert_eq!(value["rows"][0]["changes"][0]["after"], "7");
-    assert_eq!(value["next"], "playproof diff");
+    assert_eq!(value["next"], "playproof check");
     assert_eq!(draw(), draw());
 }
 

@@ -320,7 +320,7 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
         }
         Some(ManualCheck::Key) => "check upstream whether the key was honoured".to_owned(),
         Some(ManualCheck::ToolFacts) => format!(
-            "declare in a tools file whether `{}` writes (`playproof tools` drafts one); if it does, the surplus must \
+            "declare in a tools file whether `{}` writes (`playproof confirm` asks); if it does, the surplus must \
              be taken back",
             text::fitted(tool, 60)
         ),
@@ -525,7 +525,7 @@ mod tests {
         );
         assert_eq!(
             said(Some(ManualCheck::ToolFacts), Actor::Caller),
-            "A person: declare in a tools file whether `pay` writes (`playproof tools` drafts one); if it does, the \
+            "A person: declare in a tools file whether `pay` writes (`playproof confirm` asks); if it does, the \
              surplus must be taken back. By the playbook alone, the caller: it got the last error and must decide what \
              follows."
         );

@@ -1,4 +1,4 @@
-//! The page of `mine`: totals, then the clusters with their examples, their look-alikes and the rule as YAML.
+//! The page of `propose find`: totals, then the clusters with their examples, their look-alikes and the rule as YAML.
 
 use crate::overview;
 use crate::overview::InputNote;

@@ -7,7 +7,7 @@ use playproof_formats::yaml::{GUESSED, scalar};
 
 const HEAD: &str = "\
 # A draft: the role of each field is guessed from its name and its values. Check each line that says `guessed`, correct
-# it, and remove the mark. `playproof import --map THIS LOG` shows the result on a log, and `playproof schema mapping`
+# it, and remove the mark. `playproof formats try --map THIS LOG` shows the result on a log, and `playproof schema mapping`
 # describes all fields of a mapping.
 #
 # A value such as `error.code` is a path into a row; `calls[0].name` and 'attributes[\"http.status\"]' work too. If the

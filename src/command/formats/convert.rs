@@ -1,4 +1,4 @@
-//! `playproof import FILE`: converts a foreign recording into a trace, and reports what is lost.
+//! `playproof formats convert FILE`: converts a foreign recording into a trace, and reports what is lost.
 
 use crate::duplicate_args;
 use crate::exit::{Exit, Failure};
@@ -21,18 +21,18 @@ use playproof_trace::imported::{ImportWarning, Imported, WarningCount};
 use playproof_trace::input::TraceInput;
 use playproof_trace::redact::RedactionRules;
 
-/// The arguments of `import`, with the flags that were typed.
+/// The arguments of `formats convert`, with the flags that were typed.
 pub type Args = Given<Options>;
 
-/// What is imported.
+/// What is converted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 `playproof formats` lists the formats that are recognised. For anything else that is JSON or JSON Lines, write a
 mapping file: `playproof schema mapping` prints its schema.
 
 Examples:
-  playproof import results.json -o trace.jsonl
-  playproof import our.log --map our.mapping.yaml | playproof replay -
+  playproof formats convert results.json -o trace.jsonl
+  playproof formats convert our.log --map our.mapping.yaml | playproof replay -
 
 Exit codes: 0 written, 2 unusable input or usage, 3 more lines skipped than read.")]
 pub struct Options {
@@ -70,12 +70,14 @@ pub struct Options {
     pub replace: bool,
 }
 
-/// Imports.
+/// Converts.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     duplicate_args::refuse_inputs(
         std::slice::from_ref(&args.input),
         &args.flags.without(&["--output"]),
-        |input, flags| flags.after(Command::new("playproof import").paths(input).flag_if("-o", args.output.as_deref())),
+        |input, flags| {
+            flags.after(Command::new("playproof formats convert").paths(input).flag_if("-o", args.output.as_deref()))
+        },
     )?;
     let target = args.output.as_deref().filter(|path| *path != files::STDOUT);
     if let Some(path) = target {
@@ -134,7 +136,7 @@ fn refuse_other_trace(args: &Args, path: &str, lines: &[u8]) -> Result<(), Failu
     let flags = &args.flags;
     Err(Failure::new(format!("`{path}` is there already, and is no trace of this recording: it would be overwritten"))
         .help("nothing was written; name another file, or say `--replace` if it may go")
-        .next(flags.after(Command::new("playproof import").path(&args.input).and("--replace"))))
+        .next(flags.after(Command::new("playproof formats convert").path(&args.input).and("--replace"))))
 }
 
 /// Counts what finds no partner, as `replay` will: a mapping pairs nothing itself.
@@ -152,12 +154,12 @@ fn pair(name: &str, imported: &mut Imported) -> Result<(), Failure> {
 /// The failure of an input that is no foreign recording.
 fn not_foreign(path: &str, name: &str) -> Failure {
     if path != files::STDIN && matches!(inputs::shape(path), Ok(Shape::Known)) {
-        return Failure::source(name, "own_format", "this is a trace of our own format: it needs no import")
+        return Failure::source(name, "own_format", "this is a trace of our own format: it needs no conversion")
             .next(Command::new("playproof replay").path(path));
     }
     let help = match name.ends_with(".yaml") || name.ends_with(".yml") {
         true => crate::input_kind::YAML_RECORDINGS,
-        false => "a trace of our own format needs no import; anything else needs a mapping file (`--map`)",
+        false => "a trace of our own format needs no conversion; anything else needs a mapping file (`--map`)",
     };
     Failure::source(name, "unknown_format", "this is no recording that is recognised")
         .help(help)
@@ -172,6 +174,6 @@ fn without_calls(args: &Args, name: &str, results: u64) -> Failure {
     };
     let help = "a result belongs to a call before it; `--allow-empty` makes a recording without calls no error";
     let flags = &args.flags;
-    let again = flags.after(Command::new("playproof import").path(&args.input).and("--allow-empty"));
+    let again = flags.after(Command::new("playproof formats convert").path(&args.input).and("--allow-empty"));
     Failure::source(name, "empty_input", said).help(help).next(again)
 }

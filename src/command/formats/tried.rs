@@ -1,4 +1,4 @@
-//! `playproof map try FILE`: what each path of a mapping finds in the first calls of a recording.
+//! `playproof formats try FILE`: what each path of a mapping finds in the first calls of a recording.
 
 use std::fmt::Write;
 
@@ -16,28 +16,13 @@ use playproof_trace::mapping::FoundRow;
 /// Calls and results that are shown.
 const SHOWN: usize = 3;
 
-/// What is done.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// What to do
-    #[command(subcommand)]
-    pub what: What,
-}
-
-/// What is done with a mapping.
-#[derive(Debug, clap::Subcommand)]
-pub enum What {
-    /// Show what each path finds in the first calls and results
-    Try(Try),
-}
-
 /// The recording and its mapping.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  playproof map try our.log --map our.mapping.yaml
-  playproof map try spans.json --as otlp-genai")]
-pub struct Try {
+  playproof formats try our.log --map our.mapping.yaml
+  playproof formats try spans.json --as otlp-genai")]
+pub struct Args {
     /// The recording, also gzip or zstd
     #[arg(value_name = "FILE")]
     pub input: String,
@@ -53,7 +38,6 @@ pub struct Try {
 
 /// Shows.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let What::Try(args) = &args.what;
     let redaction = Project::find()?.redaction;
     let options = ReadOptions { read_as: args.read_as.clone(), ..ReadOptions::plain(args.map.clone()) };
     let tried = inputs::tried(&args.input, &options.reading()?, SHOWN, &redaction)?;

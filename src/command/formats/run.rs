@@ -1,10 +1,12 @@
-//! `playproof formats`: the formats of recordings that are recognised, the mapping of each, and the words of failures.
+//! Lists the formats of recordings that are recognised, and prints the mapping of each and the words of failures.
 
 use std::fmt::Write;
 
+use super::{convert, tried};
 use crate::exit::{Exit, Failure};
 use crate::inputs::Reading;
 use crate::output::Output;
+use crate::terminal::Terminal;
 use playproof_formats::shell::Command;
 use playproof_trace::failure::FAILURE_WORDS;
 use playproof_trace::known::FORMATS;
@@ -13,17 +15,19 @@ use playproof_trace::known::FORMATS;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  playproof formats                             the names of all formats
-  playproof formats show otlp-genai > my.yaml   the mapping of a format, to start from
-  playproof formats words                       by what a text without a flag is a failure
-  playproof replay FILE --as otlp-genai         reads a file as this format")]
+  playproof formats                                the names of all formats
+  playproof formats show otlp-genai > my.yaml      the mapping of a format, to start from
+  playproof formats try our.log --map my.yaml      what each path of a mapping finds in a recording
+  playproof formats convert chat.json -o t.jsonl   a recording as a trace, and what is lost
+  playproof formats words                          by what a text without a flag is a failure
+  playproof replay FILE --as otlp-genai            reads a file as this format")]
 pub struct Args {
-    /// What to show; the list without one
+    /// What to do; the list without one
     #[command(subcommand)]
     pub what: Option<What>,
 }
 
-/// What is shown.
+/// What is done.
 #[derive(Debug, clap::Subcommand)]
 pub enum What {
     /// Print the mapping of a format
@@ -34,13 +38,19 @@ pub enum What {
     },
     /// Print the words by which a text without a flag is a failure, perhaps one, or not done yet
     Words,
+    /// Show what each path of a mapping finds in the first calls and results
+    Try(tried::Args),
+    /// Convert a foreign recording into a trace, and report what is lost
+    Convert(Box<convert::Args>),
 }
 
-/// Prints.
-pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+/// Prints, tries or converts.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match &args.what {
         None => output.page(&list())?,
         Some(What::Words) => output.page(FAILURE_WORDS)?,
+        Some(What::Try(args)) => return tried::run(args, terminal, output),
+        Some(What::Convert(args)) => return convert::run(args, terminal, output),
         Some(What::Show { name }) => {
             let format = Reading::format(name)?;
             let Some(text) = format.text() else {

@@ -1,7 +1,6 @@
-//! `playproof mine TRACE...`: clusters the failures that no rule matches, and suggests a rule for each.
+//! `playproof propose find TRACE...`: clusters the failures that no rule matches, and suggests a rule for each.
 
-use crate::command::propose;
-use crate::command::propose::Stand;
+use super::playbooks::{Stand, stand};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::flags::Given;
@@ -33,9 +32,9 @@ The rule below each cluster was tried on all mined messages: it matches those of
 their verdict. Nor does it match successful results of the same tools, where a foreign recording has their texts. Choose the verdict, and what follows from it.
 
 Examples:
-  playproof mine trace.jsonl
-  playproof mine traces/*.jsonl.gz --playbook my.yaml --top 30
-  playproof mine results.json --tools tools.yaml --format json
+  playproof propose find trace.jsonl
+  playproof propose find traces/*.jsonl.gz --playbook my.yaml --top 30
+  playproof propose find results.json --tools tools.yaml --format json
 
 Exit codes: 0 shown, 2 unusable input or usage, 3 more lines skipped than read.";
 
@@ -44,10 +43,10 @@ const TOP: u16 = 10;
 
 formats!(Format: Table = "For people", Json = "One JSON document");
 
-/// The arguments of `mine`, with the flags that were typed.
+/// The arguments of `propose find`, with the flags that were typed.
 pub type Args = Given<Options>;
 
-/// The arguments of `mine`.
+/// The arguments of `propose find`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -90,7 +89,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let stream = Stream {
         threads: args.threads,
         allow_empty: Some(args.allow_empty),
-        ..Stream::new("mine", &paths, &args.reading, args.flags.clone())
+        ..Stream::new("propose find", &paths, &args.reading, args.flags.clone())
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
     let name = playbooks::name(args.playbook.as_deref(), &project);
@@ -118,15 +117,16 @@ fn next(args: &Args, paths: &InputPaths, mined: &Mined) -> Option<Command> {
     }
     let of_calls = args.flags.reading(&["--playbook", "--tools"]);
     Some(match mined.shown.iter().position(|cluster| cluster.rule.is_ok()) {
-        Some(place) => match propose::stand(args.playbook.as_deref()) {
+        Some(place) => match stand(args.playbook.as_deref()) {
             Stand::Own => {
                 let new =
                     Command::new("playproof propose new VERDICT").flag("--from-cluster", &(place + 1).to_string());
                 of_calls.after(new.and("--trace").paths(paths.shortest()))
             }
-            Stand::AnotherIsOwn => {
-                args.flags.without(&["--playbook"]).after(Command::new("playproof mine").paths(paths.shortest()))
-            }
+            Stand::AnotherIsOwn => args
+                .flags
+                .without(&["--playbook"])
+                .after(Command::new("playproof propose find").paths(paths.shortest())),
             Stand::NoneIsOwn => {
                 let from = |command: Command, input: &String| command.flag("--from", input);
                 let init = paths.shortest().iter().fold(Command::new("playproof init"), from);

@@ -1,0 +1,86 @@
+//! The tools that logs call or list, with what tool lists say of them. Asks nothing.
+
+use crate::exit::Failure;
+use crate::input_paths::InputPaths;
+use crate::output::to_stderr;
+use crate::project;
+use crate::project::Project;
+use crate::read_options::ReadOptions;
+use crate::{files, inputs};
+use playproof_analysis::replay::Frequent;
+use playproof_engine::call::Reply;
+use playproof_report::text;
+use playproof_trace::tool_facts::{ToolCount, listed};
+use playproof_trace::tool_hints::{self, HintsByTool};
+
+/// The most tools that are kept. A log with more probably names a tool anew in each call.
+const MOST_TOOLS: usize = 5_000;
+
+/// The tools of logs.
+pub struct SeenTools {
+    counts: Frequent<Box<str>, (u64, bool)>,
+    hints: HintsByTool,
+    /// The logs in one line.
+    pub logs: String,
+}
+
+impl SeenTools {
+    /// Reads the logs.
+    ///
+    /// # Errors
+    /// A log that cannot be used; no calls in any.
+    pub fn read(paths: &InputPaths, reading: &ReadOptions, project: &Project) -> Result<SeenTools, Failure> {
+        let mapping = reading.reading()?;
+        let mut counts: Frequent<Box<str>, (u64, bool)> = Frequent::new(MOST_TOOLS);
+        let mut folded = 0;
+        let mut hints = HintsByTool::new();
+        for (number, path) in paths.files().iter().enumerate() {
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
+            let input = inputs::trace(path, &mapping, &project.redaction)?;
+            if let Some(loss) = &input.loss {
+                tool_hints::append(&loss.hints, &project.redaction, &mut hints);
+            }
+            let ledger = input.each_call(number, reading.options(), &project.redaction, &|_| true, |closed| {
+                let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
+                let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);
+                row.count += 1;
+                row.value.0 += u64::from(failed);
+                row.value.1 = closed.raw().tool() != closed.shown().tool();
+            })?;
+            reading.account_for(&files::display_name(path), &ledger)?;
+        }
+        counts.cut(|_, row| folded += row.count);
+        if folded > 0 {
+            let calls = text::counted(folded, "call", "calls");
+            let most = text::count(MOST_TOOLS as u64);
+            to_stderr(&format!("note: +{calls} of rarer tools: the {most} most frequent tools are kept\n"));
+        }
+        let root = project::root();
+        let name = |path: &String| files::lasting(&root, &files::display_name(path));
+        let logs = said(&paths.files().iter().map(name).collect::<Vec<_>>());
+        if counts.rows().next().is_none() {
+            return Err(Failure::new(format!("no calls in {logs}"))
+                .help("a call is a line with `tool`, or what a mapping (`--map`) makes one of")
+                .next("playproof schema trace"));
+        }
+        Ok(SeenTools { counts, hints, logs })
+    }
+
+    /// The tools, with their calls; those that are only listed last.
+    pub fn tools(&self) -> impl Iterator<Item = ToolCount<'_>> {
+        let called = self.counts.rows().map(|(tool, row)| {
+            let (failed, is_redacted) = row.value;
+            let hints = self.hints.get(&**tool).copied().unwrap_or_default();
+            ToolCount { tool, is_redacted, calls: row.count, failed, hints }
+        });
+        called.chain(listed(&self.hints))
+    }
+}
+
+/// The logs in one line, however many there are.
+fn said(names: &[String]) -> String {
+    match names {
+        [first, _, _, rest @ ..] if !rest.is_empty() => format!("{first} and {} more", names.len() - 1),
+        few => few.join(", "),
+    }
+}

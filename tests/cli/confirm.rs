@@ -1,0 +1,76 @@
+//! `confirm`: what is asked of a log, the answers of the command line, and where they go.
+
+use super::Place;
+
+/// A search that worked, and a refund and a lookup that failed.
+const LOG: &str = "{\"run_id\":\"r\",\"tool\":\"search.web\",\"args\":{},\"status\":\"ok\"}\n\
+    {\"run_id\":\"r\",\"tool\":\"search.docs\",\"args\":{},\"status\":\"ok\"}\n\
+    {\"run_id\":\"r\",\"tool\":\"payments.issue_refund\",\"args\":{},\"status\":\"error\",\"error\":{\"kind\":\"timeout\"}}\n";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("t.jsonl", LOG);
+    place
+}
+
+#[test]
+fn without_a_terminal_the_guesses_are_listed_worst_first_with_the_command_that_answers_them() {
+    let place = place();
+    let ran = place.run(&["confirm", "t.jsonl"]).exits(2);
+    let tools: Vec<&str> = ran.out.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(tools, ["payments.issue_refund", "search.docs", "search.web"]);
+    let twin = "next: playproof confirm t.jsonl --read 'search.*' --write payments.issue_refund\n";
+    assert!(ran.err.contains("3 guesses wait for an answer") && ran.err.ends_with(twin), "{}", ran.err);
+    assert!(!place.path().join("tools.yaml").exists());
+    let args = ["confirm", "t.jsonl", "--read", "search.*", "--write", "payments.issue_refund"];
+    let said = place.run(&args).exits(0).out;
+    assert!(said.contains("confirmed search.web: reads\n"), "{said}");
+    assert!(said.ends_with("next: playproof replay t.jsonl --tools tools.yaml\n"), "{said}");
+    let facts = place.read("tools.yaml");
+    assert!(!facts.contains("# guessed: confirm"), "{facts}");
+    assert!(place.run(&["confirm", "t.jsonl"]).exits(0).out.contains("nothing to confirm"), "it is asked once");
+}
+
+#[test]
+fn what_is_not_answered_stays_a_guess_and_is_asked_again() {
+    let place = place();
+    let ran = place.run(&["confirm", "t.jsonl", "--idempotent", "payments.**"]).exits(1);
+    assert!(ran.out.contains("2 guesses are left\nnext: playproof confirm t.jsonl --read 'search.*'"), "{}", ran.out);
+    let facts = place.read("tools.yaml");
+    assert!(facts.contains("payments.issue_refund: { access: write, idempotent: true }\n"), "{facts}");
+    assert_eq!(facts.matches("} # guessed: confirm").count() + facts.matches("}   ").count(), 2, "{facts}");
+    place.run(&["confirm", "t.jsonl", "--guessed"]).exits(0);
+    assert!(!place.read("tools.yaml").contains("# guessed: confirm ("));
+}
+
+#[test]
+fn answers_that_contradict_each_other_or_name_nothing_change_nothing() {
+    let place = place();
+    let twice = place.run(&["confirm", "t.jsonl", "--read", "search.*", "--write", "**"]).exits(2).err;
+    assert!(twice.contains("is answered twice: reads, and writes"), "{twice}");
+    let none = place.run(&["confirm", "t.jsonl", "--read", "serch.*"]).exits(2).err;
+    assert!(none.contains("no guess has a name like `serch.*`"), "{none}");
+    assert!(!place.path().join("tools.yaml").exists());
+    let nowhere = place.run(&["confirm"]).exits(2).err;
+    assert!(nowhere.contains("names no tool facts file") && nowhere.ends_with("confirm LOG\n"), "{nowhere}");
+}
+
+#[test]
+fn the_file_that_a_project_names_keeps_what_it_says_and_gets_the_missing_rows() {
+    let place = place();
+    place.write("t.jsonl", LOG.replace("search", "wiki"));
+    place.run(&["init"]).exits(0);
+    place.write("facts.yaml", "# ours\nformat: tools/1\ntools:\n  wiki.web: { access: write } # sure\n");
+    let project = place.read("playproof.yaml");
+    let at = project.find("# tools:").expect("a line about tools");
+    place.write("playproof.yaml", format!("{}tools: facts.yaml\n{}", &project[..at], &project[at..]).as_bytes());
+    let ran = place.run(&["confirm", "t.jsonl"]).exits(2);
+    assert!(ran.out.contains("wiki.docs") && !ran.out.contains("wiki.web"), "it is declared: {}", ran.out);
+    place.run(&["confirm", "t.jsonl", "--guessed"]).exits(0);
+    let facts = place.read("facts.yaml");
+    assert!(facts.starts_with("# ours\nformat: tools/1\ntools:\n  wiki.web: { access: write } # sure\n"), "{facts}");
+    assert!(facts.contains("\n  wiki.docs: { access: write }\n"), "{facts}");
+    place.write("facts.yaml", "format: tools/1\ntools: { wiki.web: { access: write } }\n");
+    let said = place.run(&["confirm", "t.jsonl", "--guessed"]).exits(2).err;
+    assert!(said.contains("do not stand on lines of their own"), "{said}");
+}
