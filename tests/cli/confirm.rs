@@ -74,3 +74,26 @@ fn the_file_that_a_project_names_keeps_what_it_says_and_gets_the_missing_rows() 
     let said = place.run(&["confirm", "t.jsonl", "--guessed"]).exits(2).err;
     assert!(said.contains("do not stand on lines of their own"), "{said}");
 }
+
+#[test]
+fn results_that_only_suggest_a_failure_are_asked_once_and_decided_in_a_mapping() {
+    let place = Place::new();
+    let answers = |text: &str| {
+        format!(
+            r#"{{"messages":[{{"role":"assistant","tool_calls":[{{"id":"1","type":"function","function":{{"name":"load_shelf","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"1","content":"{text}"}}]}}"#
+        ) + "\n"
+    };
+    place.write("chat.jsonl", answers("Lift 3 is not ready") + &answers("Lift 4 is not ready"));
+    let ran = place.run(&["confirm", "chat.jsonl"]).exits(2);
+    let first = ran.out.lines().next().unwrap_or_default();
+    assert_eq!(first, "Lift <n> is not ready  2 results of load_shelf  guessed: failed, by its words", "{}", ran.out);
+    assert!(ran.err.contains("--write load_shelf --failed 'Lift <n> is not ready'"), "{}", ran.err);
+    let args = ["confirm", "chat.jsonl", "--guessed", "--ok", "Lift <n> is not ready"];
+    assert!(place.run(&args).exits(2).err.contains("is answered twice"), "as guessed, and an answer");
+    let args = ["confirm", "chat.jsonl", "--write", "load_shelf", "--failed", "Lift <n> is not ready"];
+    let ran = place.run(&args).exits(0);
+    let next = "next: playproof replay chat.jsonl --tools tools.yaml --map mapping.yaml\n";
+    assert!(ran.out.ends_with(next), "{}", ran.out);
+    assert!(place.read("mapping.yaml").contains("failed:\n  - { message: { contains: is not ready } }\n"));
+    place.run(&["confirm", "chat.jsonl", "--map", "mapping.yaml"]).exits(0);
+}

@@ -9,6 +9,9 @@ pub type Args = Given<Options>;
 /// What is asked, and the answers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Results whose words only suggest that they failed, or that the work is not done yet, are asked by the template of their
+message. The answers go into the mapping that --map or the project names, else into mapping.yaml.
+
 A log does not say whether a tool reads or writes, and whether doing it twice is doing it once. Both are guessed, from
 the tool's name or from the hints of a tool list in the log. Until you confirm a guess, it declares nothing: the tool
 counts as a write that is not idempotent.
@@ -49,7 +52,19 @@ pub struct Options {
     #[arg(long, value_name = "GLOB", conflicts_with = "draft")]
     pub idempotent: Vec<String>,
 
-    /// The guesses are right for these tools [default: all]
+    /// Results with this message failed; its numbers, ids and quoted texts are placeholders
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "draft")]
+    pub failed: Vec<String>,
+
+    /// Results with this message are answers
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "draft")]
+    pub ok: Vec<String>,
+
+    /// Results with this message say that the work is not done yet
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "draft")]
+    pub unfinished: Vec<String>,
+
+    /// The guesses are right for these tools, or for this template [default: all]
     #[arg(long, value_name = "GLOB", num_args = 0..=1, default_missing_value = "**", conflicts_with = "draft")]
     pub guessed: Vec<String>,
 

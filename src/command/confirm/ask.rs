@@ -1,16 +1,12 @@
 //! Asks one guess after the other: the meaning of each key. Touches no terminal itself.
 
-use std::collections::BTreeMap;
-
-use super::question::{Question, words};
+use super::question::{Decision, Question};
 use crate::exit::Failure;
 use crate::terminal::KeyPress;
-use playproof_formats::playbook::tools::Answer;
 use playproof_report::style::Palette;
 use playproof_report::text::escape_unprintable;
 
-const KEYS: &str = "r reads   w writes   i writes, and doing it twice is doing it once\n  \
-                    Enter as guessed   A all the rest as guessed   s skip   q quit";
+const KEYS: &str = "Enter as guessed   A all the rest as guessed   s skip   q quit";
 
 /// Shows lines and reads keys.
 pub trait Screen {
@@ -20,41 +16,38 @@ pub trait Screen {
     fn key(&mut self) -> Result<Option<KeyPress>, Failure>;
 }
 
-/// The answers of the person, by the names of rows. What is skipped has none; `q` ends the questions.
+/// The answers of the person, one place for each question. What is skipped has none; `q` ends the questions.
 pub fn ask(
     screen: &mut dyn Screen,
     questions: &[Question],
     palette: Palette,
-) -> Result<BTreeMap<String, Answer>, Failure> {
-    let mut answers = BTreeMap::new();
-    let mut rest = questions.iter().enumerate();
-    while let Some((n, question)) = rest.next() {
-        let tool = palette.strong(&escape_unprintable(&question.tool));
+) -> Result<Vec<Option<Decision>>, Failure> {
+    let mut answers: Vec<Option<Decision>> = vec![None; questions.len()];
+    let mut rest = questions.iter().zip(&mut answers).enumerate();
+    while let Some((n, (question, answer))) = rest.next() {
+        let name = palette.strong(&escape_unprintable(question.name()));
         let place = palette.faint(&format!("{} of {}", n + 1, questions.len()));
-        screen.show(&format!(
-            "\n{tool}  {}  {place}\n  guessed: {}\n  {KEYS}",
-            question.calls(),
-            question.guessed()
-        ))?;
-        let answer = loop {
+        let keys = format!("  {}\n  {KEYS}", question.keys());
+        let seen = escape_unprintable(&question.seen()).into_owned();
+        screen.show(&format!("\n{name}  {seen}  {place}\n  guessed: {}\n{keys}", question.guessed()))?;
+        *answer = loop {
             match screen.key()? {
-                Some(KeyPress::Char('r')) => break Some(Answer::Reads),
-                Some(KeyPress::Char('w')) => break Some(Answer::Writes),
-                Some(KeyPress::Char('i')) => break Some(Answer::WritesOnce),
-                Some(KeyPress::Enter) => break Some(question.guess),
+                Some(KeyPress::Enter) => break Some(question.guess()),
                 Some(KeyPress::Char('s')) => break None,
                 Some(KeyPress::Char('A')) => {
-                    answers.extend(rest.map(|(_, question)| (question.pattern.clone(), question.guess)));
-                    answers.insert(question.pattern.clone(), question.guess);
+                    *answer = Some(question.guess());
+                    rest.for_each(|(_, (question, answer))| *answer = Some(question.guess()));
                     return Ok(answers);
                 }
                 Some(KeyPress::Char('q') | KeyPress::Escape) | None => return Ok(answers),
-                Some(KeyPress::Char(_) | KeyPress::Other) => screen.show(&format!("  {KEYS}"))?,
+                Some(KeyPress::Char(key)) => match question.decision(key) {
+                    Some(decision) => break Some(decision),
+                    None => screen.show(&keys)?,
+                },
+                Some(KeyPress::Other) => screen.show(&keys)?,
             }
         };
-        let said = answer.map_or("skipped", words);
-        screen.show(&format!("  {}", palette.strong(said)))?;
-        answers.extend(answer.map(|answer| (question.pattern.clone(), answer)));
+        screen.show(&format!("  {}", palette.strong(answer.map_or("skipped", Decision::words))))?;
     }
     Ok(answers)
 }
@@ -62,6 +55,8 @@ pub fn ask(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::confirm::question::ToolGuess;
+    use playproof_formats::playbook::tools::Answer;
 
     struct Typed(Vec<KeyPress>, Vec<String>);
 
@@ -76,32 +71,25 @@ mod tests {
         }
     }
 
-    fn answered(keys: &[KeyPress]) -> (Vec<(String, Answer)>, usize) {
-        let question = |tool: &str| Question {
-            tool: tool.into(),
-            pattern: tool.into(),
-            guess: Answer::Reads,
-            calls: 2,
-            failed: 1,
-            is_hint: false,
+    fn answered(keys: &[KeyPress]) -> (Vec<Option<Decision>>, usize) {
+        let question = |tool: &str| {
+            let (tool, pattern, guess) = (tool.to_owned(), tool.to_owned(), Answer::Reads);
+            Question::Tool(ToolGuess { tool, pattern, guess, calls: 2, failed: 1, is_hint: false })
         };
         let mut screen = Typed(keys.to_vec(), Vec::new());
         let answers = ask(&mut screen, &["a", "b", "c"].map(question), Palette::new(false)).expect("answers");
-        (answers.into_iter().collect(), screen.1.len())
+        (answers, screen.1.len())
     }
 
     #[test]
     fn one_key_answers_each_guess() {
-        let keys = ['w', 's', 'i'].map(KeyPress::Char);
-        let of = |tool: &str, answer| (tool.to_owned(), answer);
-        assert_eq!(answered(&keys).0, [of("a", Answer::Writes), of("c", Answer::WritesOnce)]);
-        assert_eq!(answered(&[KeyPress::Enter, KeyPress::Char('q')]).0, [of("a", Answer::Reads)]);
-        assert_eq!(answered(&[KeyPress::Char('w'), KeyPress::Char('A')]).0.len(), 3);
-        assert_eq!(answered(&[]).0, [], "the terminal is gone");
-        assert_eq!(
-            answered(&[KeyPress::Char('?'), KeyPress::Escape]),
-            (Vec::new(), 2),
-            "an unknown key shows the keys"
-        );
+        let [reads, writes, once] =
+            [Answer::Reads, Answer::Writes, Answer::WritesOnce].map(|answer| Some(Decision::Tool(answer)));
+        assert_eq!(answered(&['w', 's', 'i'].map(KeyPress::Char)).0, [writes, None, once]);
+        assert_eq!(answered(&[KeyPress::Enter, KeyPress::Char('q')]).0, [reads, None, None]);
+        assert_eq!(answered(&[KeyPress::Char('w'), KeyPress::Char('A')]).0, [writes, reads, reads]);
+        assert_eq!(answered(&[]).0, [None; 3], "the terminal is gone");
+        let unknown = answered(&[KeyPress::Char('f'), KeyPress::Escape]);
+        assert_eq!(unknown, (vec![None; 3], 2), "a key of another kind of question shows the keys");
     }
 }

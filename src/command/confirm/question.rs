@@ -1,18 +1,31 @@
 //! The guesses that wait for an answer, worst first; the answers of the command line; the command that gives them.
 //! Reads and writes nothing.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 use super::args::{Args, Options};
 use crate::exit::Failure;
-use playproof_engine::glob::Glob;
+use playproof_analysis::confirm::{Confirmed, OpenTemplate};
+use playproof_engine::glob::{Glob, escape};
 use playproof_formats::playbook::tools::Answer;
 use playproof_formats::shell::Command;
-use playproof_report::text;
+use playproof_report::text::{self, counted};
+
+/// The glob of every guess.
+const ALL: &str = "**";
+
+/// A guess that reading a log made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// What a tool does.
+    Tool(ToolGuess),
+    /// Whether results with one template failed.
+    Results(OpenTemplate),
+}
 
 /// What is guessed of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct ToolGuess {
     /// The tool, or a glob of tools.
     pub tool: String,
     /// The name of its row: the tool as a glob that matches it alone.
@@ -27,137 +40,228 @@ pub struct Question {
     pub is_hint: bool,
 }
 
+/// An answer to a question of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// What the tool does.
+    Tool(Answer),
+    /// What the results are.
+    Results(Confirmed),
+}
+
+/// Every decision: its key at a terminal, its flag, and its words.
+const DECISIONS: [(Decision, char, &str, &str); 6] = [
+    (Decision::Tool(Answer::Reads), 'r', "--read", "reads"),
+    (Decision::Tool(Answer::Writes), 'w', "--write", "writes"),
+    (Decision::Tool(Answer::WritesOnce), 'i', "--idempotent", "writes, and doing it twice is doing it once"),
+    (Decision::Results(Confirmed::Failed), 'f', "--failed", "failed"),
+    (Decision::Results(Confirmed::Ok), 'o', "--ok", "an answer"),
+    (Decision::Results(Confirmed::Unfinished), 'u', "--unfinished", "not done yet"),
+];
+
+impl Decision {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        DECISIONS.iter().find(|row| row.0 == self).map_or("", |row| row.3)
+    }
+}
+
 impl Question {
-    /// How often it was called.
-    pub fn calls(&self) -> String {
-        match self.calls {
-            0 => "not called".to_owned(),
-            calls => format!("{}, {} failed", text::counted(calls, "call", "calls"), text::count(self.failed)),
+    /// What it is about: a tool, or the template of results.
+    pub fn name(&self) -> &str {
+        match self {
+            Question::Tool(tool) => &tool.tool,
+            Question::Results(open) => &open.template,
+        }
+    }
+
+    /// How often it was seen.
+    pub fn seen(&self) -> String {
+        match self {
+            Question::Tool(ToolGuess { calls: 0, .. }) => "not called".to_owned(),
+            Question::Tool(tool) => {
+                format!("{}, {} failed", counted(tool.calls, "call", "calls"), text::count(tool.failed))
+            }
+            Question::Results(open) => format!("{} of {}", counted(open.count, "result", "results"), open.tool),
+        }
+    }
+
+    /// The guess.
+    pub const fn guess(&self) -> Decision {
+        match self {
+            Question::Tool(tool) => Decision::Tool(tool.guess),
+            Question::Results(OpenTemplate { is_unfinished: true, .. }) => Decision::Results(Confirmed::Unfinished),
+            Question::Results(_) => Decision::Results(Confirmed::Failed),
         }
     }
 
     /// The guess and where it is from.
     pub fn guessed(&self) -> String {
-        let from = if self.is_hint { "a tool list" } else { "its name" };
-        format!("{}, by {from}", words(self.guess))
+        let from = match self {
+            Question::Tool(ToolGuess { is_hint: true, .. }) => "a tool list",
+            Question::Tool(_) => "its name",
+            Question::Results(_) => "its words",
+        };
+        format!("{}, by {from}", self.guess().words())
+    }
+
+    /// The decision that a key makes.
+    pub fn decision(&self, key: char) -> Option<Decision> {
+        self.decisions().find(|row| row.1 == key).map(|row| row.0)
+    }
+
+    /// The keys that decide it, with their words.
+    pub fn keys(&self) -> String {
+        self.decisions().map(|(_, key, _, words)| format!("{key} {words}")).collect::<Vec<_>>().join("   ")
+    }
+
+    fn decisions(&self) -> impl Iterator<Item = &'static (Decision, char, &'static str, &'static str)> {
+        let kind = std::mem::discriminant(&self.guess());
+        DECISIONS.iter().filter(move |row| std::mem::discriminant(&row.0) == kind)
+    }
+
+    /// The word that names it alone on the command line.
+    fn argument(&self) -> &str {
+        match self {
+            Question::Tool(tool) => &tool.pattern,
+            Question::Results(open) => &open.template,
+        }
+    }
+
+    /// Whether a word of the command line names it.
+    fn is_named(&self, word: &str, glob: Option<&Glob>) -> bool {
+        match self {
+            Question::Tool(tool) => {
+                tool.tool == word || tool.pattern == word || glob.is_some_and(|glob| glob.is_match(&tool.tool))
+            }
+            Question::Results(open) => open.template == word || word == ALL,
+        }
     }
 }
 
-/// Sorts questions, worst first: a wrong guess harms the tools that fail.
+/// Sorts questions, worst first: results that may be failures, then the tools that fail most often.
 pub fn sort(questions: &mut [Question]) {
-    let key = |of: &Question| (std::cmp::Reverse((of.failed, of.calls)), of.tool.clone());
-    questions.sort_by_cached_key(key);
+    questions.sort_by_cached_key(|of| {
+        let seen = match of {
+            Question::Results(open) => (true, open.count, 0),
+            Question::Tool(tool) => (false, tool.failed, tool.calls),
+        };
+        (Reverse(seen), of.name().to_owned())
+    });
 }
 
-/// An answer in words.
-pub const fn words(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Reads => "reads",
-        Answer::Writes => "writes",
-        Answer::WritesOnce => "writes, and doing it twice is doing it once",
-    }
-}
-
-/// The answers that the command line gives, by the names of rows; none if it gives none.
+/// The answers that the command line gives, one place for each question; none if it gives none.
 ///
 /// # Errors
-/// A glob that is none, or that names no guess; two answers to one guess.
-pub fn answers(args: &Options, questions: &[Question]) -> Result<Option<BTreeMap<String, Answer>>, Failure> {
-    let given: [(&str, &[String], Option<Answer>); 4] = [
-        ("--read", &args.read, Some(Answer::Reads)),
-        ("--write", &args.write, Some(Answer::Writes)),
-        ("--idempotent", &args.idempotent, Some(Answer::WritesOnce)),
-        ("--guessed", &args.guessed, None),
-    ];
-    if given.iter().all(|(_, globs, _)| globs.is_empty()) {
+/// A word that names no guess; two answers to one guess.
+pub fn answers(args: &Options, questions: &[Question]) -> Result<Option<Vec<Option<Decision>>>, Failure> {
+    let lists = [&args.read, &args.write, &args.idempotent, &args.failed, &args.ok, &args.unfinished];
+    let given = DECISIONS.iter().zip(lists).map(|(row, words)| (Some(row.0), row.2, words));
+    let given: Vec<_> = given.chain([(None, "--guessed", &args.guessed)]).collect();
+    if given.iter().all(|(_, _, words)| words.is_empty()) {
         return Ok(None);
     }
-    let mut answers: BTreeMap<String, (Answer, &str)> = BTreeMap::new();
-    for (flag, globs, answer) in given {
-        for glob in globs {
-            let meant = Glob::new(glob).map_err(|why| Failure::new(format!("`{glob}` is no glob: {why}")))?;
-            let is_meant = |of: &&Question| of.tool == *glob || of.pattern == *glob || meant.is_match(&of.tool);
+    let mut answers: Vec<Option<(Decision, &str)>> = vec![None; questions.len()];
+    for (decision, flag, words) in given {
+        for word in words {
+            let glob = Glob::new(word).ok();
             let mut any = false;
-            for question in questions.iter().filter(is_meant) {
-                any = true;
-                let answer = answer.unwrap_or(question.guess);
-                let before = answers.insert(question.pattern.clone(), (answer, flag));
-                if let Some((other, before)) = before.filter(|(other, _)| *other != answer) {
-                    let said =
-                        format!("`{}` is answered twice: {}, and {}", question.tool, words(other), words(answer));
-                    return Err(Failure::new(said).help(format!("`{before}` and `{flag}` both name it")));
+            for (question, answer) in questions.iter().zip(&mut answers) {
+                let decision = decision.unwrap_or_else(|| question.guess());
+                let is_of_kind = std::mem::discriminant(&decision) == std::mem::discriminant(&question.guess());
+                if !is_of_kind || !question.is_named(word, glob.as_ref()) {
+                    continue;
                 }
+                any = true;
+                if let Some((before, other)) = answer.filter(|(before, _)| *before != decision) {
+                    let name = question.name();
+                    let said = format!("`{name}` is answered twice: {}, and {}", before.words(), decision.words());
+                    return Err(Failure::new(said).help(format!("`{other}` and `{flag}` both name it")));
+                }
+                *answer = Some((decision, flag));
             }
             if !any {
-                let named = if glob == "**" { String::new() } else { format!(" has a name like `{glob}`") };
+                let named = if word == ALL { String::new() } else { format!(" has a name like `{word}`") };
                 return Err(Failure::new(format!("no guess{named}")).help(
-                    "a guess is a tool that no tool facts declare, or a row with the mark `# guessed: confirm`",
+                    "a guess is a tool that no tool facts declare, a row with the mark `# guessed: confirm`, or the \
+                     template of results that are perhaps failures",
                 ));
             }
         }
     }
-    Ok(Some(answers.into_iter().map(|(pattern, (answer, _))| (pattern, answer)).collect()))
+    Ok(Some(answers.into_iter().map(|answer| answer.map(|(decision, _)| decision)).collect()))
 }
 
 /// The command that answers every question as it is guessed.
-pub fn twin(args: &Args, questions: &[Question]) -> Command {
+pub fn twin(args: &Args, questions: &[&Question]) -> Command {
     let mut command = Command::new("playproof confirm").paths(&args.inputs);
-    for (flag, answer) in [("--read", Answer::Reads), ("--write", Answer::Writes), ("--idempotent", Answer::WritesOnce)]
-    {
-        for glob in globs(questions, answer) {
-            command = command.flag(flag, &glob);
+    for (decision, _, flag, _) in &DECISIONS {
+        for word in words_for(questions, *decision) {
+            command = command.flag(flag, &word);
         }
     }
     args.flags.reading(&["--tools"]).after(command)
 }
 
-/// The tools with this guess, in order; those of one group as one glob if all of the group have it.
-fn globs(questions: &[Question], answer: Answer) -> Vec<String> {
-    let group = |of: &Question| of.tool.rsplit_once('.').map(|(group, _)| format!("{group}."));
-    let mut globs: Vec<String> = Vec::new();
-    for question in questions.iter().filter(|of| of.guess == answer) {
-        let whole = group(question).filter(|prefix| {
-            let is_plain = playproof_engine::glob::escape(prefix) == **prefix;
-            let members: Vec<_> = questions.iter().filter(|of| group(of).as_ref() == Some(prefix)).collect();
-            is_plain && members.len() > 1 && members.iter().all(|of| of.guess == answer)
+/// What names the questions with this guess, in order; the tools of one group as one glob if all of the group have it.
+fn words_for(questions: &[&Question], decision: Decision) -> Vec<String> {
+    let group = |of: &Question| of.name().rsplit_once('.').map(|(group, _)| format!("{group}."));
+    let is_tool = |of: &&&Question| matches!(of, Question::Tool(_));
+    let mut words: Vec<String> = Vec::new();
+    for question in questions.iter().filter(|of| of.guess() == decision) {
+        let whole = group(question).filter(|_| is_tool(&question)).filter(|prefix| {
+            let members: Vec<_> =
+                questions.iter().filter(is_tool).filter(|of| group(of).as_ref() == Some(prefix)).collect();
+            escape(prefix) == **prefix && members.len() > 1 && members.iter().all(|of| of.guess() == decision)
         });
-        let glob = whole.map_or_else(|| question.pattern.clone(), |prefix| format!("{prefix}*"));
-        if !globs.contains(&glob) {
-            globs.push(glob);
+        let word = whole.map_or_else(|| question.argument().to_owned(), |prefix| format!("{prefix}*"));
+        if !words.contains(&word) {
+            words.push(word);
         }
     }
-    globs
+    words
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn question(tool: &str, guess: Answer, failed: u64) -> Question {
-        Question { tool: tool.into(), pattern: tool.into(), guess, calls: 3, failed, is_hint: false }
+    fn tool(tool: &str, guess: Answer, failed: u64) -> Question {
+        Question::Tool(ToolGuess { tool: tool.into(), pattern: tool.into(), guess, calls: 3, failed, is_hint: false })
+    }
+
+    fn results(template: &str) -> Question {
+        let (tool, example) = ("pay".to_owned(), template.to_owned());
+        Question::Results(OpenTemplate { template: template.into(), count: 2, tool, example, is_unfinished: false })
     }
 
     #[test]
-    fn the_tools_that_failed_most_often_are_asked_first() {
-        let mut questions =
-            vec![question("b", Answer::Reads, 0), question("a", Answer::Reads, 0), question("c", Answer::Writes, 2)];
+    fn results_that_may_be_failures_are_asked_first_and_then_the_tools_that_failed_most_often() {
+        let mut questions = vec![
+            tool("b", Answer::Reads, 0),
+            tool("a", Answer::Reads, 0),
+            tool("c", Answer::Writes, 2),
+            results("gone <n>"),
+        ];
         sort(&mut questions);
-        assert_eq!(questions.iter().map(|of| of.tool.as_str()).collect::<Vec<_>>(), ["c", "a", "b"]);
+        assert_eq!(questions.iter().map(Question::name).collect::<Vec<_>>(), ["gone <n>", "c", "a", "b"]);
     }
 
     #[test]
     fn a_group_is_one_glob_only_if_all_of_it_is_guessed_alike() {
-        let mut questions = vec![
-            question("search.web", Answer::Reads, 0),
-            question("search.docs", Answer::Reads, 0),
-            question("crm.find", Answer::Reads, 0),
-            question("crm.close", Answer::Writes, 0),
-            question("crm.close", Answer::Writes, 0),
-            question("pay", Answer::Writes, 0),
+        let questions = [
+            tool("search.web", Answer::Reads, 0),
+            tool("search.docs", Answer::Reads, 0),
+            tool("crm.find", Answer::Reads, 0),
+            tool("crm.close", Answer::Writes, 0),
+            tool("pay", Answer::Writes, 0),
+            results("no search. No result"),
         ];
-        assert_eq!(globs(&questions, Answer::Reads), ["search.*", "crm.find"]);
-        assert_eq!(globs(&questions, Answer::Writes), ["crm.close", "pay"]);
-        questions.truncate(1);
-        assert_eq!(globs(&questions, Answer::Reads), ["search.web"]);
+        let all: Vec<&Question> = questions.iter().collect();
+        let words = |decision| words_for(&all, decision);
+        assert_eq!(words(Decision::Tool(Answer::Reads)), ["search.*", "crm.find"]);
+        assert_eq!(words(Decision::Tool(Answer::Writes)), ["crm.close", "pay"]);
+        assert_eq!(words(Decision::Results(Confirmed::Failed)), ["no search. No result"]);
+        assert_eq!(words_for(&all[..1], Decision::Tool(Answer::Reads)), ["search.web"]);
     }
 }

@@ -8,7 +8,7 @@ use console::Term;
 use super::args::Args;
 use super::ask::{Screen, ask};
 use super::draft;
-use super::question::{self, Question, words};
+use super::question::{self, Decision, Question, ToolGuess};
 use super::seen::SeenTools;
 use crate::changeset::Change;
 use crate::exit::{Exit, Failure};
@@ -19,17 +19,22 @@ use crate::project::{self, Project};
 use crate::terminal::{KeyPress, Terminal, read_key};
 use crate::workspace::Workspace;
 use crate::{duplicate_args, files, outputs};
+use playproof_analysis::confirm::decided;
 use playproof_engine::glob;
 use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools::{self, Answer, LoadedTools};
 use playproof_formats::shell::Command;
 use playproof_report::text::{counted, escape_unprintable};
+use playproof_trace::mapping;
 use playproof_trace::tool_facts::{self, guess, is_name};
 use playproof_trace::tool_hints::ToolHints;
 
 /// The name of a tool facts file that no project names.
 const FACTS: &str = "tools.yaml";
+
+/// The name of a mapping that no project names.
+const MAPPING: &str = "mapping.yaml";
 
 /// Asks, or drafts.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -40,92 +45,208 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if args.draft {
         return draft::run(args, output);
     }
-    let project = Project::find()?;
-    let facts = FactsFile::find(args, &project)?;
-    let seen = match args.inputs.is_empty() {
-        true => None,
-        false => {
-            let paths = InputPaths::find(&args.inputs)?;
-            outputs::refuse_input(&facts.path, paths.files().iter().map(String::as_str))?;
-            Some(SeenTools::read(&paths, &args.reading, &project)?)
-        }
-    };
-    let mut questions = questions(seen.as_ref(), facts.loaded.as_ref(), &project)?;
-    if let Some(answers) = question::answers(args, &questions)? {
-        return end(args, (&facts, seen.as_ref()), &questions, &answers, output);
+    let asked = Asked::find(args)?;
+    if let Some(answers) = question::answers(args, &asked.questions)? {
+        return asked.end(args, &answers, output);
     }
-    if questions.is_empty() {
-        output.page("nothing to confirm: no tool is a guess")?;
+    if asked.questions.is_empty() {
+        output.page("nothing to confirm: nothing is a guess")?;
         return Ok(Exit::Clean);
     }
-    question::sort(&mut questions);
     if !terminal.can_ask() {
-        output.page(&listed(&questions))?;
-        let many = counted(questions.len() as u64, "guess waits", "guesses wait");
+        let all: Vec<&Question> = asked.questions.iter().collect();
+        output.page(&listed(&all))?;
+        let many = counted(all.len() as u64, "guess waits", "guesses wait");
         return Err(Failure::new(format!("{many} for an answer, and there is no terminal to ask at"))
             .help("the command below answers as guessed: correct it")
-            .next(question::twin(args, &questions)));
+            .next(question::twin(args, &all)));
     }
-    let answers = ask(&mut AtTerminal(Term::stdout()), &questions, terminal.out.palette())?;
-    end(args, (&facts, seen.as_ref()), &questions, &answers, output)
+    let answers = ask(&mut AtTerminal(Term::stdout()), &asked.questions, terminal.out.palette())?;
+    asked.end(args, &answers, output)
 }
 
-/// The tool facts file that the answers go to.
-struct FactsFile {
+/// A file that answers go to.
+struct Target {
     path: String,
     /// Whether the project names it.
     is_of_project: bool,
-    loaded: Option<LoadedTools>,
 }
 
-impl FactsFile {
-    /// The file of `--tools`, else of the project, else `tools.yaml` in its root.
-    fn find(args: &Args, project: &Project) -> Result<FactsFile, Failure> {
-        let own = project.tools.as_deref().map(|path| files::near(&project::root(), path));
-        let is_of_project = args.tools.is_none() && own.is_some();
-        let path = args.tools.clone().or(own);
-        let path = path.unwrap_or_else(|| project::root().join(FACTS).to_string_lossy().into_owned());
-        let is_there = is_of_project || args.tools.is_some() && args.inputs.is_empty() || files::exists(&path);
-        let loaded = is_there.then(|| playbooks::written_facts(&path)).transpose()?;
-        if loaded.is_none() && args.inputs.is_empty() {
-            return Err(Failure::new("the project names no tool facts file, and there is none here")
-                .help("name a log whose tools are to be confirmed, or a file with `--tools`")
-                .next("playproof confirm LOG"));
-        }
-        if !is_of_project {
-            outputs::refuse(&path)?;
-        }
-        Ok(FactsFile { path, is_of_project, loaded })
+impl Target {
+    /// The file that a flag names, else the project, else `usual` in its root.
+    fn find(flag: Option<&str>, of_project: Option<&str>, usual: &str) -> Target {
+        let own = of_project.map(|path| files::near(&project::root(), path));
+        let is_of_project = flag.is_none() && own.is_some();
+        let path = flag.map(str::to_owned).or(own);
+        let path = path.unwrap_or_else(|| project::root().join(usual).to_string_lossy().into_owned());
+        Target { path, is_of_project }
+    }
+
+    /// Its path for a flag of the next command; none if the project names it.
+    fn argument(&self) -> Option<&str> {
+        (!self.is_of_project).then_some(self.path.as_str())
     }
 }
 
-/// The guesses that reading the logs made; without a log, those of the tool facts file.
-fn questions(
-    seen: Option<&SeenTools>,
-    facts: Option<&LoadedTools>,
-    project: &Project,
-) -> Result<Vec<Question>, Failure> {
-    let guesses: BTreeMap<&str, Answer> = facts.into_iter().flat_map(LoadedTools::guesses).collect();
-    let Some(seen) = seen else {
-        let question = |(pattern, guess): (&str, Answer)| Question {
-            tool: pattern.to_owned(),
-            pattern: pattern.to_owned(),
-            guess,
-            calls: 0,
-            failed: 0,
-            is_hint: false,
+/// The questions, with what they are about.
+struct Asked {
+    questions: Vec<Question>,
+    seen: Option<SeenTools>,
+    facts: Target,
+    mapping: Target,
+}
+
+impl Asked {
+    /// The guesses that reading the logs made; without a log, those of the tool facts file.
+    fn find(args: &Args) -> Result<Asked, Failure> {
+        let project = Project::find()?;
+        let facts = Target::find(args.tools.as_deref(), project.tools.as_deref(), FACTS);
+        let mapping = Target::find(args.reading.map.as_deref(), project.map.as_deref(), MAPPING);
+        let is_there =
+            facts.is_of_project || args.tools.is_some() && args.inputs.is_empty() || files::exists(&facts.path);
+        let loaded = is_there.then(|| playbooks::written_facts(&facts.path)).transpose()?;
+        if !facts.is_of_project {
+            outputs::refuse(&facts.path)?;
+        }
+        let guesses =
+            loaded.iter().flat_map(LoadedTools::guesses).map(|(row, guess)| (row.to_owned(), guess)).collect();
+        let seen = match (args.inputs.is_empty(), &loaded) {
+            (true, Some(_)) => None,
+            (true, None) => {
+                return Err(Failure::new("the project names no tool facts file, and there is none here")
+                    .help("name a log whose guesses are to be confirmed, or a file with `--tools`")
+                    .next("playproof confirm LOG"));
+            }
+            (false, _) => {
+                let paths = InputPaths::find(&args.inputs)?;
+                for target in [&facts, &mapping] {
+                    outputs::refuse_input(&target.path, paths.files().iter().map(String::as_str))?;
+                }
+                Some(SeenTools::read(&paths, &args.reading, &project)?)
+            }
         };
-        return Ok(guesses.into_iter().map(question).collect());
+        let mut questions = match &seen {
+            Some(seen) => of_logs(seen, &guesses, &declared(loaded.as_ref(), &project)?),
+            None => of_facts(guesses),
+        };
+        question::sort(&mut questions);
+        Ok(Asked { questions, seen, facts, mapping })
+    }
+
+    /// Writes the answers, and says what is left.
+    fn end(&self, args: &Args, answers: &[Option<Decision>], output: &mut Output) -> Result<Exit, Failure> {
+        let answered = || self.questions.iter().zip(answers).filter_map(|(of, answer)| Some((of, (*answer)?)));
+        self.write(answered(), output)?;
+        let mut lines: Vec<String> =
+            answered().map(|(of, answer)| format!("confirmed {}: {}", of.name(), answer.words())).collect();
+        let left: Vec<&Question> =
+            self.questions.iter().zip(answers).filter(|(_, answer)| answer.is_none()).map(|(of, _)| of).collect();
+        if !left.is_empty() {
+            lines.push(counted(left.len() as u64, "guess is left", "guesses are left"));
+        }
+        let next = match (left.is_empty(), args.inputs.is_empty()) {
+            (false, _) => question::twin(args, &left),
+            (true, true) => "playproof check".into(),
+            (true, false) => {
+                let is_any = |is_of: fn(&Question) -> bool| self.questions.iter().any(is_of);
+                let facts = self.facts.argument().filter(|_| is_any(|of| matches!(of, Question::Tool(_))));
+                let map = self.mapping.argument().filter(|_| is_any(|of| matches!(of, Question::Results(_))));
+                let replay = Command::new("playproof replay").paths(&args.inputs).flag_if("--tools", facts);
+                args.flags.reading(&[]).after(replay.flag_if("--map", map.filter(|_| args.reading.map.is_none())))
+            }
+        };
+        lines.push(format!("next: {next}"));
+        output.lines(&lines)?;
+        Ok(if left.is_empty() { Exit::Clean } else { Exit::Found })
+    }
+
+    /// Writes the answers into the files that they go to. These are read again under the lock: what others wrote meanwhile
+    /// stays.
+    fn write<'a>(
+        &'a self,
+        answered: impl Iterator<Item = (&'a Question, Decision)>,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let (mut tools, mut results) = (Vec::new(), Vec::new());
+        for (question, decision) in answered {
+            match (question, decision) {
+                (Question::Tool(tool), Decision::Tool(answer)) => tools.push((tool, answer)),
+                (Question::Results(open), Decision::Results(confirmed)) => results.push((open, confirmed)),
+                (Question::Tool(_), Decision::Results(_)) | (Question::Results(_), Decision::Tool(_)) => {}
+            }
+        }
+        let is_of_project =
+            !tools.is_empty() && self.facts.is_of_project || !results.is_empty() && self.mapping.is_of_project;
+        let lock = is_of_project.then(|| Workspace::open()?.project_lock()).transpose()?;
+        let mut written: Vec<(&Target, String)> = Vec::new();
+        if !tools.is_empty() {
+            written.push((&self.facts, self.facts_with(&tools)?));
+        }
+        if !results.is_empty() {
+            let path = &self.mapping.path;
+            let before = if files::exists(path) { files::read_small(path)?.text.clone() } else { String::new() };
+            let text = decided(&before, &results)?;
+            mapping::parse(Source::whole(path, text.clone()))?;
+            written.push((&self.mapping, text));
+        }
+        let (own, others): (Vec<_>, Vec<_>) = written.into_iter().partition(|(target, _)| target.is_of_project);
+        if let Some(lock) = lock {
+            let change =
+                |(target, text): (&Target, String)| Change::Write(Path::new(&target.path).into(), text.into_bytes());
+            lock.commit(&own.into_iter().map(change).collect::<Vec<_>>(), output)?;
+        }
+        for (target, text) in others {
+            outputs::refuse(&target.path)?;
+            outputs::write(&target.path, text.as_bytes(), output)?;
+        }
+        Ok(())
+    }
+
+    /// The text of the tool facts file with the answers; a new one has the guesses that are left, with their marks.
+    fn facts_with(&self, answered: &[(&ToolGuess, Answer)]) -> Result<String, Failure> {
+        let path = &self.facts.path;
+        let facts = match (files::exists(path), &self.seen) {
+            (false, Some(seen)) => tools::load(Source::whole(path, tool_facts::render(&seen.logs, seen.tools())))?,
+            _ => playbooks::written_facts(path)?,
+        };
+        let rows = answered.iter().filter(|(of, _)| !facts.has_row(&of.pattern));
+        let rows: Vec<String> = rows.map(|(of, answer)| tool_facts::written(&of.tool, *answer, false)).collect();
+        let answers = answered.iter().map(|(of, answer)| (of.pattern.clone(), *answer)).collect();
+        let text = facts.answered(&answers).ok_or_else(|| {
+            Failure::new(format!("the answers cannot be written into `{path}`: several rows share one value"))
+                .help("nothing was written; give each row its own facts")
+        })?;
+        if rows.is_empty() {
+            return Ok(text);
+        }
+        let text = tools::load(Source::whole(path, text))?.with_rows(&rows).ok_or_else(|| {
+            Failure::new(format!("no row can be added to `{path}`: its rows do not stand on lines of their own"))
+                .help(format!("nothing was written; add the rows yourself: {}", rows.join("; ")))
+        })?;
+        tools::load(Source::whole(path, text.clone()))?;
+        Ok(text)
+    }
+}
+
+/// The guesses of a tool facts file.
+fn of_facts(guesses: BTreeMap<String, Answer>) -> Vec<Question> {
+    let question = |(pattern, guess): (String, Answer)| {
+        Question::Tool(ToolGuess { tool: pattern.clone(), pattern, guess, calls: 0, failed: 0, is_hint: false })
     };
-    let declared = declared(facts, project)?;
-    let mut questions: BTreeMap<String, Question> = BTreeMap::new();
+    guesses.into_iter().map(question).collect()
+}
+
+/// The guesses that reading logs made: tools that nobody declared or whose rows have marks, and results that are perhaps
+/// failures.
+fn of_logs(seen: &SeenTools, guesses: &BTreeMap<String, Answer>, declared: &Tools) -> Vec<Question> {
+    let mut tools: BTreeMap<String, ToolGuess> = BTreeMap::new();
     for count in seen.tools().filter(|count| !count.is_redacted && is_name(count.tool)) {
         let pattern = glob::escape(count.tool);
-        let marked = guesses.get(pattern.as_str()).copied();
+        let marked = guesses.get(&pattern).copied();
         if marked.is_none() && declared.facts(count.tool).declared {
             continue;
         }
-        let of = questions.entry(pattern.clone()).or_insert_with(|| Question {
+        let of = tools.entry(pattern.clone()).or_insert_with(|| ToolGuess {
             tool: count.tool.to_owned(),
             pattern,
             guess: marked.unwrap_or_else(|| guess(count.tool, count.hints)),
@@ -136,7 +257,8 @@ fn questions(
         of.calls = of.calls.saturating_add(count.calls);
         of.failed = of.failed.saturating_add(count.failed);
     }
-    Ok(questions.into_values().collect())
+    let results = seen.open().cloned().map(Question::Results);
+    tools.into_values().map(Question::Tool).chain(results).collect()
 }
 
 /// What people declared: in the tool facts file, and in the project's own playbook. What ships with Playproof speaks of no
@@ -151,99 +273,12 @@ fn declared(facts: Option<&LoadedTools>, project: &Project) -> Result<Tools, Fai
 }
 
 /// The questions as a list, for people who answer with flags.
-fn listed(questions: &[Question]) -> String {
+fn listed(questions: &[&Question]) -> String {
     let lines = questions.iter().map(|question| {
-        format!("{}  {}  guessed: {}", escape_unprintable(&question.tool), question.calls(), question.guessed())
+        escape_unprintable(&format!("{}  {}  guessed: {}", question.name(), question.seen(), question.guessed()))
+            .into_owned()
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// Writes the answers, and says what is left.
-fn end(
-    args: &Args,
-    (facts, seen): (&FactsFile, Option<&SeenTools>),
-    questions: &[Question],
-    answers: &BTreeMap<String, Answer>,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    if !answers.is_empty() {
-        write(facts, seen, questions, answers, output)?;
-    }
-    let confirmed = questions.iter().filter_map(|of| Some((of, *answers.get(&of.pattern)?)));
-    let mut lines: Vec<String> =
-        confirmed.map(|(of, answer)| format!("confirmed {}: {}", of.tool, words(answer))).collect();
-    let left: Vec<Question> = questions.iter().filter(|of| !answers.contains_key(&of.pattern)).cloned().collect();
-    let exit = match left.as_slice() {
-        [] => Exit::Clean,
-        left => {
-            lines.push(counted(left.len() as u64, "guess is left", "guesses are left"));
-            Exit::Found
-        }
-    };
-    let next = match (left.is_empty(), args.inputs.is_empty()) {
-        (false, _) => question::twin(args, &left),
-        (true, true) => "playproof check".into(),
-        (true, false) => {
-            let replay = Command::new("playproof replay").paths(&args.inputs);
-            let replay = replay.flag_if("--tools", (!facts.is_of_project).then_some(facts.path.as_str()));
-            args.flags.reading(&[]).after(replay)
-        }
-    };
-    lines.push(format!("next: {next}"));
-    output.lines(&lines)?;
-    Ok(exit)
-}
-
-/// Writes the answers into the tool facts file, read again under the lock: what others wrote meanwhile stays.
-fn write(
-    facts: &FactsFile,
-    seen: Option<&SeenTools>,
-    questions: &[Question],
-    answers: &BTreeMap<String, Answer>,
-    output: &mut Output,
-) -> Result<(), Failure> {
-    if facts.is_of_project {
-        let lock = Workspace::open()?.project_lock()?;
-        let text = answered(&playbooks::written_facts(&facts.path)?, questions, answers)?;
-        return lock.commit(&[Change::Write(Path::new(&facts.path).to_path_buf(), text.into_bytes())], output);
-    }
-    let text = match (files::exists(&facts.path), seen) {
-        (false, Some(seen)) => {
-            let draft = tool_facts::render(&seen.logs, seen.tools());
-            answered(&tools::load(Source::whole(&facts.path, draft))?, questions, answers)?
-        }
-        _ => answered(&playbooks::written_facts(&facts.path)?, questions, answers)?,
-    };
-    outputs::write(&facts.path, text.as_bytes(), output)
-}
-
-/// The text of the file with the answers: rows that are guesses lose their marks, missing ones are added.
-fn answered(
-    facts: &LoadedTools,
-    questions: &[Question],
-    answers: &BTreeMap<String, Answer>,
-) -> Result<String, Failure> {
-    let is_new = |of: &&Question| !facts.has_row(&of.pattern);
-    let rows = questions.iter().filter(is_new).filter_map(|of| {
-        let answer = *answers.get(&of.pattern)?;
-        Some(tool_facts::written(&of.tool, answer, false))
-    });
-    let rows: Vec<String> = rows.collect();
-    let name = &facts.source.name;
-    let text = facts.answered(answers).ok_or_else(|| {
-        Failure::new(format!("the answers cannot be written into `{name}`: several rows share one value"))
-            .help("nothing was written; give each row its own facts")
-    })?;
-    if rows.is_empty() {
-        return Ok(text);
-    }
-    let edited = tools::load(Source::whole(name, text))?;
-    let text = edited.with_rows(&rows).ok_or_else(|| {
-        Failure::new(format!("no row can be added to `{name}`: its rows do not stand on lines of their own"))
-            .help(format!("nothing was written; add the rows yourself: {}", rows.join("; ")))
-    })?;
-    tools::load(Source::whole(name, text.clone()))?;
-    Ok(text)
 }
 
 /// A person at a terminal.

@@ -7,6 +7,7 @@ use crate::project;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::{files, inputs};
+use playproof_analysis::confirm::{OpenResults, OpenTemplate};
 use playproof_analysis::replay::Frequent;
 use playproof_engine::call::Reply;
 use playproof_report::text;
@@ -20,6 +21,7 @@ const MOST_TOOLS: usize = 5_000;
 pub struct SeenTools {
     counts: Frequent<Box<str>, (u64, bool)>,
     hints: HintsByTool,
+    open: OpenResults,
     /// The logs in one line.
     pub logs: String,
 }
@@ -34,17 +36,23 @@ impl SeenTools {
         let mut counts: Frequent<Box<str>, (u64, bool)> = Frequent::new(MOST_TOOLS);
         let mut folded = 0;
         let mut hints = HintsByTool::new();
+        let mut open = OpenResults::default();
         for (number, path) in paths.files().iter().enumerate() {
             let number = u32::try_from(number).unwrap_or(u32::MAX);
             let input = inputs::trace(path, &mapping, &project.redaction)?;
             if let Some(loss) = &input.loss {
                 tool_hints::append(&loss.hints, &project.redaction, &mut hints);
             }
+            // A trace of our own format says itself what a result is.
+            let is_foreign = input.loss.is_some();
             let ledger = input.each_call(number, reading.options(), &project.redaction, &|_| true, |closed| {
                 let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
                 let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);
                 row.count += 1;
                 row.value.0 += u64::from(failed);
+                if is_foreign {
+                    open.add(closed.shown());
+                }
                 row.value.1 = closed.raw().tool() != closed.shown().tool();
             })?;
             reading.account_for(&files::display_name(path), &ledger)?;
@@ -63,7 +71,13 @@ impl SeenTools {
                 .help("a call is a line with `tool`, or what a mapping (`--map`) makes one of")
                 .next("playproof schema trace"));
         }
-        Ok(SeenTools { counts, hints, logs })
+        Ok(SeenTools { counts, hints, open, logs })
+    }
+
+    /// The templates of results that are perhaps failures, or not done yet, except where their text is redacted: no
+    /// condition of a mapping would match them.
+    pub fn open(&self) -> impl Iterator<Item = &OpenTemplate> {
+        self.open.templates().into_iter().filter(|open| !open.example.contains("[redacted]"))
     }
 
     /// The tools, with their calls; those that are only listed last.
