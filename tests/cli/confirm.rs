@@ -96,4 +96,9 @@ fn results_that_only_suggest_a_failure_are_asked_once_and_decided_in_a_mapping()
     assert!(ran.out.ends_with(next), "{}", ran.out);
     assert!(place.read("mapping.yaml").contains("failed:\n  - { message: { contains: is not ready } }\n"));
     place.run(&["confirm", "chat.jsonl", "--map", "mapping.yaml"]).exits(0);
+    place.run(&["confirm", "chat.jsonl", "--map", "two.yaml", "--guessed"]).exits(2);
+    place.write("two.yaml", "format: mapping/1\n");
+    let args = ["confirm", "chat.jsonl", "--map", "two.yaml", "--unfinished", "Lift <n> is not ready"];
+    place.run(&args).exits(0);
+    place.run(&["confirm", "chat.jsonl", "--map", "two.yaml"]).exits(0);
 }

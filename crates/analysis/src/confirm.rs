@@ -104,6 +104,12 @@ fn telling_part(template: &str) -> Option<(&'static str, String)> {
 /// A row of failure words for the results of a template that say that the work is not done yet.
 fn row(open: &OpenTemplate) -> Option<String> {
     let (_, part) = telling_part(&open.template)?;
+    let line = yaml::quoted(open.example.lines().find(|line| line.contains(&*part))?);
+    Some(format!("{{ where: first, {}, examples: [{line}, {line}] }}", says(&part)))
+}
+
+/// What a row says of a part of a message.
+fn says(part: &str) -> String {
     let pattern = part.chars().fold(String::new(), |mut pattern, c| {
         if !(c.is_alphanumeric() || c == ' ') {
             pattern.push('\\');
@@ -111,9 +117,13 @@ fn row(open: &OpenTemplate) -> Option<String> {
         pattern.push(c);
         pattern
     });
-    let line = yaml::quoted(open.example.lines().find(|line| line.contains(&*part))?);
-    let pattern = yaml::quoted(&pattern);
-    Some(format!("{{ where: first, says: unfinished, pattern: {pattern}, examples: [{line}, {line}] }}"))
+    format!("says: unfinished, pattern: {}", yaml::quoted(&pattern))
+}
+
+/// Whether a mapping decided already that the results of a template are unfinished: they are read as that again.
+pub fn is_decided(mapping: &str, open: &OpenTemplate) -> bool {
+    let part = telling_part(&open.template).filter(|_| open.is_unfinished);
+    part.is_some_and(|(_, part)| mapping.contains(&says(&part)))
 }
 
 /// The text of a mapping with what was decided: the keys `failed`, `not_failed` and `words` get an entry for each template,
@@ -215,7 +225,8 @@ mod tests {
         let text = written("", &all);
         assert!(text.contains("failed:\n  - { message: { contains: is not ready } }\n"), "{text}");
         assert!(text.contains("not_failed:\n  - { message: { starts_with: No shelf } }\n"), "{text}");
-        assert!(text.contains("says: unfinished"), "{text}");
+        let again = OpenTemplate { is_unfinished: true, ..waits.clone() };
+        assert!(is_decided(&text, &again) && !is_decided(&text, &waits) && !is_decided("", &again), "{text}");
         for before in [
             "format: mapping/1\nfailed: { message: { starts_with: Oops } } # ours\nkinds: {}\n",
             "format: mapping/1\nfailed: [{ message: { starts_with: Oops } }]\n",

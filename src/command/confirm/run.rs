@@ -19,7 +19,7 @@ use crate::project::{self, Project};
 use crate::terminal::{KeyPress, Terminal, read_key};
 use crate::workspace::Workspace;
 use crate::{duplicate_args, files, outputs};
-use playproof_analysis::confirm::decided;
+use playproof_analysis::confirm::{decided, is_decided};
 use playproof_engine::glob;
 use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
@@ -74,12 +74,20 @@ struct Target {
 
 impl Target {
     /// The file that a flag names, else the project, else `usual` in its root.
-    fn find(flag: Option<&str>, of_project: Option<&str>, usual: &str) -> Target {
+    ///
+    /// # Errors
+    /// Standard input.
+    fn find(flag: Option<&str>, of_project: Option<&str>, usual: &str) -> Result<Target, Failure> {
+        if flag == Some(files::STDIN) {
+            return Err(
+                Failure::new("the answers cannot be written to standard input").help("name a file instead of `-`")
+            );
+        }
         let own = of_project.map(|path| files::near(&project::root(), path));
         let is_of_project = flag.is_none() && own.is_some();
         let path = flag.map(str::to_owned).or(own);
         let path = path.unwrap_or_else(|| project::root().join(usual).to_string_lossy().into_owned());
-        Target { path, is_of_project }
+        Ok(Target { path, is_of_project })
     }
 
     /// Its path for a flag of the next command; none if the project names it.
@@ -100,8 +108,8 @@ impl Asked {
     /// The guesses that reading the logs made; without a log, those of the tool facts file.
     fn find(args: &Args) -> Result<Asked, Failure> {
         let project = Project::find()?;
-        let facts = Target::find(args.tools.as_deref(), project.tools.as_deref(), FACTS);
-        let mapping = Target::find(args.reading.map.as_deref(), project.map.as_deref(), MAPPING);
+        let facts = Target::find(args.tools.as_deref(), project.tools.as_deref(), FACTS)?;
+        let mapping = Target::find(args.reading.map.as_deref(), project.map.as_deref(), MAPPING)?;
         let is_there =
             facts.is_of_project || args.tools.is_some() && args.inputs.is_empty() || files::exists(&facts.path);
         let loaded = is_there.then(|| playbooks::written_facts(&facts.path)).transpose()?;
@@ -126,7 +134,11 @@ impl Asked {
             }
         };
         let mut questions = match &seen {
-            Some(seen) => of_logs(seen, &guesses, &declared(loaded.as_ref(), &project)?),
+            Some(seen) => {
+                let is_read = args.reading.map.is_some() || mapping.is_of_project;
+                let text = if is_read { files::read_small(&mapping.path)?.text.clone() } else { String::new() };
+                of_logs(seen, &guesses, &declared(loaded.as_ref(), &project)?, &text)
+            }
             None => of_facts(guesses),
         };
         question::sort(&mut questions);
@@ -237,8 +249,8 @@ fn of_facts(guesses: BTreeMap<String, Answer>) -> Vec<Question> {
 }
 
 /// The guesses that reading logs made: tools that nobody declared or whose rows have marks, and results that are perhaps
-/// failures.
-fn of_logs(seen: &SeenTools, guesses: &BTreeMap<String, Answer>, declared: &Tools) -> Vec<Question> {
+/// failures and that the mapping which was read has not decided.
+fn of_logs(seen: &SeenTools, guesses: &BTreeMap<String, Answer>, declared: &Tools, mapping: &str) -> Vec<Question> {
     let mut tools: BTreeMap<String, ToolGuess> = BTreeMap::new();
     for count in seen.tools().filter(|count| !count.is_redacted && is_name(count.tool)) {
         let pattern = glob::escape(count.tool);
@@ -257,7 +269,7 @@ fn of_logs(seen: &SeenTools, guesses: &BTreeMap<String, Answer>, declared: &Tool
         of.calls = of.calls.saturating_add(count.calls);
         of.failed = of.failed.saturating_add(count.failed);
     }
-    let results = seen.open().cloned().map(Question::Results);
+    let results = seen.open().filter(|open| !is_decided(mapping, open)).cloned().map(Question::Results);
     tools.into_values().map(Question::Tool).chain(results).collect()
 }
 
