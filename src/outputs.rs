@@ -101,6 +101,11 @@ pub fn write(path: &str, bytes: &[u8], output: &mut Output) -> Result<(), Failur
     }
 }
 
+/// Whether the output is a file of the project of the working directory, so that a change of the project can hold it.
+pub fn is_in_project(output: &str) -> bool {
+    in_project(output).is_some_and(|(.., path)| folders::is_file_or_free(&path))
+}
+
 /// Whether the output can be read again: a device and a pipe cannot.
 pub fn is_kept(output: &str) -> bool {
     folders::has_file(Path::new(output))

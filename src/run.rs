@@ -126,7 +126,8 @@ fn as_paths(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 
 fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
     let mut definition = definition(width);
-    let mut matches = definition.try_get_matches_from_mut(args).map_err(values::without_vain_tip)?;
+    let mut matches =
+        definition.try_get_matches_from_mut(args).map_err(values::without_vain_tip).map_err(values::with_new_name)?;
     values::refuse_empty(&mut definition, &matches)?;
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition))
 }

@@ -2,7 +2,12 @@
 # `FAULT: ...` where the attack succeeds. A command that the program does not understand is a fault of the script.
 PP="$(readlink -f "${PP:?names the program}")"; SRC="$(readlink -f "${SRC:-.}")"
 T="$(mktemp -d)"
-finish() { [ ! -e "$T/usage" ] || echo "FAULT: the program does not know a command: $(head -n 1 "$T/usage")"; rm -rf "$T"; }
+finish() {
+    local code=$?
+    [ ! -e "$T/usage" ] || { echo "FAULT: the program does not know a command: $(head -n 1 "$T/usage")"; code=1; }
+    rm -rf "$T"
+    exit "$code"
+}
 trap finish EXIT
 unset CI GITHUB_ACTIONS GITHUB_STEP_SUMMARY; export LC_ALL=C.UTF-8 PP T
 mkdir "$T/bin" "$T/w"; cd "$T/w" || exit 2
@@ -11,7 +16,7 @@ cat >"$T/bin/playproof" <<'W'
 said="$(mktemp -p "$T")"
 "$PP" "$@" 2>"$said"; code=$?
 cat "$said" >&2
-! grep -qE '^error: (unexpected argument|unrecognized subcommand|invalid value|the following required|a value is required)' "$said" || cp "$said" "$T/usage"
+[ "$code" != 2 ] || ! grep -qE '^Usage:|^error: (unexpected argument|unrecognized subcommand|invalid value|the following required|a value is required|the argument .* cannot be used)' "$said" || cp "$said" "$T/usage"
 exit "$code"
 W
 chmod +x "$T/bin/playproof"; PATH="$T/bin:$PATH"

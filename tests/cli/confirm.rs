@@ -49,7 +49,10 @@ fn answers_that_contradict_each_other_or_name_nothing_change_nothing() {
     let twice = place.run(&["confirm", "t.jsonl", "--read", "search.*", "--write", "**"]).exits(2).err;
     assert!(twice.contains("is answered twice: reads, and writes"), "{twice}");
     let none = place.run(&["confirm", "t.jsonl", "--read", "serch.*"]).exits(2).err;
-    assert!(none.contains("no guess has a name like `serch.*`"), "{none}");
+    assert!(none.contains("no guess has a name like `serch.*`\n  help: did you mean `search.*`?"), "{none}");
+    assert!(none.ends_with("next: playproof confirm t.jsonl --read 'search.*'\n"), "{none}");
+    let none = place.run(&["confirm", "t.jsonl", "--write", "zzz"]).exits(2).err;
+    assert!(none.contains("a guess is a tool that no tool facts declare"), "{none}");
     assert!(!place.path().join("tools.yaml").exists());
     let nowhere = place.run(&["confirm"]).exits(2).err;
     assert!(nowhere.contains("names no tool facts file") && nowhere.ends_with("confirm LOG\n"), "{nowhere}");

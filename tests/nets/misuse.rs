@@ -48,6 +48,7 @@ accept said-no
 reject
 reject nope
 diff
+map try trace.jsonl
 review
 history nope
 history verify --since nope

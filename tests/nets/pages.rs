@@ -45,7 +45,7 @@ const ALONE: [(&str, &str); 9] = [
     (
         "coverage",
         "coverage\ncoverage --all\ncoverage --format json\ncoverage --format lines\n\
-         mutate\ncoverage --mutate --all\ncoverage --mutate --format json",
+         coverage --mutate\ncoverage --mutate --all\ncoverage --mutate --format json",
     ),
     (
         "proposals",
@@ -72,9 +72,9 @@ const ALONE: [(&str, &str); 9] = [
     (
         "formats",
         "formats show langfuse-observations\nformats show otlp-genai\nformats show openai-chat\nformats show no-such\n\
-         map try docs/examples/my-log.jsonl --map docs/examples/my-log.mapping.yaml\n\
-         map try docs/examples/step-log.jsonl --map docs/examples/step-log.mapping.yaml\n\
-         map try docs/examples/step-log.jsonl --map docs/examples/my-log.mapping.yaml",
+         formats try docs/examples/my-log.jsonl --map docs/examples/my-log.mapping.yaml\n\
+         formats try docs/examples/step-log.jsonl --map docs/examples/step-log.mapping.yaml\n\
+         formats try docs/examples/step-log.jsonl --map docs/examples/my-log.mapping.yaml",
     ),
     ("demo", "demo\ncompletions no-such"),
 ];

@@ -7,6 +7,7 @@ use super::args::{Args, Options};
 use crate::exit::Failure;
 use playproof_analysis::confirm::{Confirmed, OpenTemplate};
 use playproof_engine::glob::{Glob, escape};
+use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::playbook::tools::Answer;
 use playproof_formats::shell::Command;
 use playproof_report::text::{self, counted};
@@ -181,15 +182,26 @@ pub fn answers(args: &Options, questions: &[Question]) -> Result<Option<Vec<Opti
                 *answer = Some((decision, flag));
             }
             if !any {
-                let named = if word == ALL { String::new() } else { format!(" has a name like `{word}`") };
-                return Err(Failure::new(format!("no guess{named}")).help(
-                    "a guess is a tool that no tool facts declare, a row with the mark `# guessed: confirm`, or the \
-                     template of results that are perhaps failures",
-                ));
+                return Err(no_guess(questions, word));
             }
         }
     }
     Ok(Some(answers.into_iter().map(|answer| answer.map(|(decision, _)| decision)).collect()))
+}
+
+/// A word of the command line that names no guess, with the guess, or the group of tools, that was probably meant.
+fn no_guess(questions: &[Question], word: &str) -> Failure {
+    let named = if word == ALL { String::new() } else { format!(" has a name like `{word}`") };
+    let failure = Failure::new(format!("no guess{named}"));
+    let groups = questions.iter().filter_map(group).map(|group| format!("{group}*"));
+    let known: Vec<String> = questions.iter().map(|of| of.argument().to_owned()).chain(groups).collect();
+    match did_you_mean(word, known.iter().map(String::as_str)) {
+        Some(near) => failure.typo(word, near),
+        None => failure.help(
+            "a guess is a tool that no tool facts declare, a row with the mark `# guessed: confirm`, or the template of \
+             results that are perhaps failures",
+        ),
+    }
 }
 
 /// The command that answers every question as it is guessed.
@@ -203,15 +215,18 @@ pub fn twin(args: &Args, questions: &[&Question]) -> Command {
     args.flags.reading(&["--tools"]).after(command)
 }
 
+/// The beginning of a tool's name, which the tools of its group share.
+fn group(of: &Question) -> Option<String> {
+    let Question::Tool(tool) = of else { return None };
+    tool.tool.rsplit_once('.').map(|(group, _)| format!("{group}."))
+}
+
 /// What names the questions with this guess, in order; the tools of one group as one glob if all of the group have it.
 fn words_for(questions: &[&Question], decision: Decision) -> Vec<String> {
-    let group = |of: &Question| of.name().rsplit_once('.').map(|(group, _)| format!("{group}."));
-    let is_tool = |of: &&&Question| matches!(of, Question::Tool(_));
     let mut words: Vec<String> = Vec::new();
     for question in questions.iter().filter(|of| of.guess() == decision) {
-        let whole = group(question).filter(|_| is_tool(&question)).filter(|prefix| {
-            let members: Vec<_> =
-                questions.iter().filter(is_tool).filter(|of| group(of).as_ref() == Some(prefix)).collect();
+        let whole = group(question).filter(|prefix| {
+            let members: Vec<_> = questions.iter().filter(|of| group(of).as_ref() == Some(prefix)).collect();
             escape(prefix) == **prefix && members.len() > 1 && members.iter().all(|of| of.guess() == decision)
         });
         let word = whole.map_or_else(|| question.argument().to_owned(), |prefix| format!("{prefix}*"));

@@ -90,6 +90,11 @@ impl Target {
         Ok(Target { path, is_of_project })
     }
 
+    /// Whether a change of the project holds it.
+    fn is_in_project(&self) -> bool {
+        self.is_of_project || outputs::is_in_project(&self.path)
+    }
+
     /// Its path for a flag of the next command; none if the project names it.
     fn argument(&self) -> Option<&str> {
         (!self.is_of_project).then_some(self.path.as_str())
@@ -113,8 +118,8 @@ impl Asked {
         let is_there =
             facts.is_of_project || args.tools.is_some() && args.inputs.is_empty() || files::exists(&facts.path);
         let loaded = is_there.then(|| playbooks::written_facts(&facts.path)).transpose()?;
-        if !facts.is_of_project {
-            outputs::refuse(&facts.path)?;
+        for target in [&facts, &mapping].into_iter().filter(|target| !target.is_of_project) {
+            outputs::refuse(&target.path)?;
         }
         let guesses =
             loaded.iter().flat_map(LoadedTools::guesses).map(|(row, guess)| (row.to_owned(), guess)).collect();
@@ -187,9 +192,9 @@ impl Asked {
                 (Question::Tool(_), Decision::Results(_)) | (Question::Results(_), Decision::Tool(_)) => {}
             }
         }
-        let is_of_project =
-            !tools.is_empty() && self.facts.is_of_project || !results.is_empty() && self.mapping.is_of_project;
-        let lock = is_of_project.then(|| Workspace::open()?.project_lock()).transpose()?;
+        let targets = [(&self.facts, tools.is_empty()), (&self.mapping, results.is_empty())];
+        let has_own = targets.iter().any(|(target, is_unused)| !is_unused && target.is_in_project());
+        let lock = has_own.then(|| Workspace::open()?.project_lock()).transpose()?;
         let mut written: Vec<(&Target, String)> = Vec::new();
         if !tools.is_empty() {
             written.push((&self.facts, self.facts_with(&tools)?));
@@ -201,14 +206,14 @@ impl Asked {
             mapping::parse(Source::whole(path, text.clone()))?;
             written.push((&self.mapping, text));
         }
-        let (own, others): (Vec<_>, Vec<_>) = written.into_iter().partition(|(target, _)| target.is_of_project);
+        let (own, others): (Vec<_>, Vec<_>) = written.into_iter().partition(|(target, _)| target.is_in_project());
+        others.iter().try_for_each(|(target, _)| outputs::refuse(&target.path))?;
         if let Some(lock) = lock {
             let change =
                 |(target, text): (&Target, String)| Change::Write(Path::new(&target.path).into(), text.into_bytes());
             lock.commit(&own.into_iter().map(change).collect::<Vec<_>>(), output)?;
         }
         for (target, text) in others {
-            outputs::refuse(&target.path)?;
             outputs::write(&target.path, text.as_bytes(), output)?;
         }
         Ok(())

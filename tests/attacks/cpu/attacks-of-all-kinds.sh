@@ -43,19 +43,19 @@ case_ C "replay, lint and check delete nothing behind that link where there is n
 hostile_journal() { project; mkdir -p ../v proposals/.accepting; echo mine > ../v/rc; echo mine > ../v/del
   printf '{"format":"changeset/1","files":[{"path":"../v/rc","was_there":true,"removes":false,"becomes":null},{"path":"../v/del","was_there":false,"removes":false,"becomes":null}],"made":[]}' > proposals/.accepting/journal.json
   echo evil > proposals/.accepting/0.old; go_on; local k=1; [ "$(cat ../v/rc)" = mine ] && [ -e ../v/del ] && k=0; rm -rf ../v; return $k; }
-case_ C "recover writes and removes nothing outside the project, whatever journal a repository brings" hostile_journal
+case_ C "the next command writes and removes nothing outside the project, whatever journal a repository brings" hostile_journal
 snap_new_link() { project; sed -i 's/backoff_ms: \[200/backoff_ms: [250/' playbooks/ours.yaml; echo mine > ../rc; ln -s ../../../rc goldens/ours/a-keyed-refund-meets-its-own-effect.snap.new; rc playproof check >/dev/null; local k=1; [ "$(cat ../rc)" = mine ] && k=0; rm -f ../rc; return $k; }
 case_ C "check writes through no link that stands where it leaves a .snap.new" snap_new_link
 init_killed() { command -v strace >/dev/null || return 0; odd > t.jsonl; (ulimit -v unlimited; strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:signal=KILL:when=3 "$PP" init --from t.jsonl) >/dev/null 2>&1
   [ -e playproof.yaml ] || { echo "not interrupted"; return 0; }; go_on && { [ ! -e playproof.yaml ] || playproof check >/dev/null 2>&1; }; }
 case_ C "an init --from that was killed before tools/ was written is rolled back or completed" init_killed
-strays() { command -v strace >/dev/null || return 0; project; sed -i 's/backoff_ms: \[200/backoff_ms: [250/' playbooks/ours.yaml; (ulimit -v unlimited; strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:signal=KILL:when=1 "$PP" check -j1) >/dev/null 2>&1; rc "$PP" check >/dev/null; [ -z "$(find goldens -name '.playproof-*')" ]; }
+strays() { command -v strace >/dev/null || return 0; project; sed -i 's/backoff_ms: \[200/backoff_ms: [250/' playbooks/ours.yaml; (ulimit -v unlimited; strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:signal=KILL:when=1 "$PP" check -j1) >/dev/null 2>&1; rc playproof check >/dev/null; [ -z "$(find goldens -name '.playproof-*')" ]; }
 case_ C "what a killed check left is cleared by the next" strays
-full_said() { project; sed -i 's/backoff_ms: \[200/backoff_ms: [250/' playbooks/ours.yaml; playproof accept --reason r >/dev/full 2>"$T/err"; grep -qE 'was changed|acceptd|was written|is done' "$T/err"; }
+full_said() { project; sed -i 's/backoff_ms: \[200/backoff_ms: [250/' playbooks/ours.yaml; playproof accept --reason r >/dev/full 2>"$T/err"; grep -qE 'was changed|accepted|was written|is done' "$T/err"; }
 case_ C "accept >/dev/full says that the rows are accepted all the same" full_said
-accept_kill() { project; sed -i 's/backoff_ms: \[200/backoff_ms: [250/' playbooks/ours.yaml; local i p; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "$PP" check --accept --reason r >/dev/null 2>&1 & p=$!; sleep 0.00$i; kill -9 $p 2>/dev/null; wait $p 2>/dev/null; if "$PP" propose list 2>\&1 | grep -q interrupted; then go_on || return 1; fi; done; rc "$PP" check --accept --reason r >/dev/null; rc "$PP" accept --reason r >/dev/null; [ "$(rc "$PP" check)" = 0 ]; }
+accept_kill() { project; sed -i 's/backoff_ms: \[200/backoff_ms: [250/' playbooks/ours.yaml; local i p; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "$PP" check --accept >/dev/null 2>&1 & p=$!; sleep 0.00$i; kill -9 $p 2>/dev/null; wait $p 2>/dev/null; if playproof propose list 2>&1 | grep -q interrupted; then go_on || return 1; fi; done; rc playproof check --accept >/dev/null; rc playproof accept --reason r >/dev/null; [ "$(rc playproof check)" = 0 ]; }
 case_ C "check --accept killed twelve times leaves a project that can go on" accept_kill
-two() { project; playproof accept --reason a >/dev/null 2>&1 & local a=$!; playproof check --accept --reason b >/dev/null 2>&1; wait $a; [ "$(rc playproof history verify)" = 0 ] && [ "$(rc playproof check)" = 0 ]; }
+two() { project; playproof accept --reason a >/dev/null 2>&1 & local a=$!; playproof check --accept >/dev/null 2>&1; wait $a; [ "$(rc playproof history verify)" = 0 ] && [ "$(rc playproof check)" = 0 ]; }
 case_ C "two commands at once leave a whole project" two
 overwrite() { project; ok; for f in playproof.yaml playbooks/ours.yaml goldens/playbook.lock ok.jsonl; do s=$(sha1sum <$f); [ "$(rc playproof check --report junit=$f)" = 2 ] || return 1; [ "$s" = "$(sha1sum <$f)" ] || return 1; done; }
 case_ C "a report replaces no other file" overwrite
@@ -71,14 +71,14 @@ d_chat() { red; printf '[{"role":"assistant","content":null,"tool_calls":[{"id":
 case_ D "an excerpt of a broken chat document shows no secret" d_chat
 d_map() { red; printf 'format: mapping/1\ncall: { tool: t }\n' > m.yaml; printf '{"t":"x","k":"sk_live_A1"\n' > t.jsonl; rc playproof replay --map m.yaml t.jsonl >/dev/null; noleak sk_live_; }
 case_ D "an excerpt of a broken row of a mapped log shows no secret" d_map
-d_fb() { red; echo '{"tool":"x","at":"sk_live_A1"}' > t.jsonl; rc playproof feedback add t.jsonl --call x --note n >/dev/null; noleak sk_live_; }
-case_ D "an excerpt of a bad line under feedback add shows no secret" d_fb
+d_keep() { red; echo '{"tool":"x","at":"sk_live_A1"}' > t.jsonl; rc playproof propose keep t.jsonl x --expect v --note n >/dev/null; noleak sk_live_; }
+case_ D "an excerpt of a bad line under propose keep shows no secret" d_keep
 d_type() { red; printf '{"type":"sk_live_A1"}\n' > t.jsonl; rc playproof replay t.jsonl >/dev/null; noleak sk_live_; }
 case_ D "an unknown type is redacted where it is named" d_type
 d_num() { red; echo '{"run_id":"r","tool":"x","args":{"card":4111111111111111},"status":"error","error":{"kind":"w","message":"m"}}' > t.jsonl; rc playproof replay t.jsonl --all >/dev/null; noleak 4111111111111111; }
 case_ D "a card number that is a JSON number is redacted (the pattern that init suggests)" d_num
-d_num_fb() { red; echo '{"run_id":"r","tool":"x","args":{"card":4111111111111111},"status":"error","error":{"kind":"w","message":"m"}}' > t.jsonl; rc playproof feedback add t.jsonl --call 'r#1' --note n >/dev/null; ! grep -rq 4111111111111111 proposals; }
-case_ D "and is kept out of what feedback add writes for git" d_num_fb
+d_num_keep() { red; echo '{"run_id":"r","tool":"x","args":{"card":4111111111111111},"status":"error","error":{"kind":"w","message":"m"}}' > t.jsonl; rc playproof propose keep t.jsonl 'r#1' --expect v --note n >/dev/null; [ -e kept ] || return 1; ! grep -rq 4111111111111111 kept; }
+case_ D "and is kept out of what propose keep writes for git" d_num_keep
 d_key() { red; echo '{"run_id":"r","tool":"x","args":{"sk_live_A1":1},"status":"error","error":{"kind":"w","message":"m"}}' > t.jsonl; rc playproof replay t.jsonl --all >/dev/null; noleak sk_live_; }
 case_ D "a key of arguments that matches a pattern is redacted" d_key
 d_kind() { red; echo '{"run_id":"r","tool":"x","args":{},"status":"error","error":{"kind":"sk_live_A1","message":"m"}}' > t.jsonl; rc playproof replay t.jsonl --all >/dev/null; noleak sk_live_; }
@@ -141,7 +141,7 @@ a_glob3() { project; ok; python3 -c "print('redaction: { keys: [\'' + '?'*300000
 case_ A "a glob of 300,000 characters in redaction.keys is refused, no panic" a_glob3
 a_check_path() { project; [ "$(rc playproof check /nonexistent/fixtures/a-denial-goes-to-people.yaml)" = 2 ]; }
 case_ A "check of a path that is not there is no success" a_check_path
-a_accept_path() { project; odd > t.jsonl; playproof propose new vv --means m --from-cluster 1 --trace t.jsonl >/dev/null 2>&1; written; [ "$(rc playproof accept /nonexistent/proposals/vv --reason r)" = 2 ] && [ -e proposals/vv/proposal.yaml ]; }
+a_accept_path() { project; odd > t.jsonl; playproof propose new vv --means m --from-cluster 1 --trace t.jsonl >/dev/null 2>&1; written; [ "$(rc playproof accept /nonexistent/proposals/vv --reason r)" = 2 ] && [ -e proposals/vv/playbook.yaml ]; }
 case_ A "accept of a path that is not there accepts nothing" a_accept_path
 a_impact() { printf '{"type":"tool_call","run_id":"r","call_id":"c","tool":"x"}\n' > t.jsonl; [ "$(rc playproof impact -c study/retry-everything --fail-on widening,effects t.jsonl)" != 0 ] && ! grep -qx passes "$T/out"; }
 case_ A "impact --fail-on does not pass where no recorded attempt failed and each call is undetermined" a_impact
@@ -168,8 +168,8 @@ a_range() { printf 'format: mapping/1\ncall: { tool: t }\nresult: { status: s }\
 case_ A "a mapping with the range 599-400 is refused" a_range
 a_lint() { odd > t.jsonl; playproof init --from t.jsonl >/dev/null 2>&1; playproof propose new vv --means m --from-cluster 1 --trace t.jsonl --effect not_applied --then '{ deprecate_tool_call: { reason: r } }' >/dev/null 2>&1; written; [ "$(rc playproof accept vv --reason r)" = 0 ] || return 1; [ "$(rc playproof lint)" = 0 ]; }
 case_ A "lint (in the CI job of init) is clean after a rule that mine drew was accepted with its fixture" a_lint
-a_feedback_next() { project; ok; rc playproof feedback add ok.jsonl --call nosuch --note 'n' >/dev/null; n=$(said | sed -n 's/^ *next: //p' | tail -1); playproof() { command playproof "$@"; }; eval "$n" >"$T/out" 2>"$T/err"; ! grep -q 'unexpected argument' "$T/err"; }
-case_ A "the command that feedback add suggests for an unknown call is a command" a_feedback_next
+a_keep_next() { project; ok; rc playproof propose keep ok.jsonl nosuch --expect v --note n >/dev/null; n=$(said | sed -n 's/^ *next: //p' | tail -1); playproof() { command playproof "$@"; }; eval "$n" >"$T/out" 2>"$T/err"; ! grep -q 'unexpected argument' "$T/err"; }
+case_ A "the command that propose keep suggests for an unknown call is a command" a_keep_next
 a_init_code() { mkdir goldens; echo mine > goldens/playbook.lock; [ "$(rc playproof init)" != 2 ] || [ ! -e playproof.yaml ]; }
 case_ A "init exits with 2 only where nothing was written, as its help says" a_init_code
 a_gz2() { ok; gzip -c ok.jsonl | gzip -c > t.gz; a=$(rc playproof replay t.gz); b=$(rc playproof confirm --draft t.gz); [ "$a" = "$b" ]; }
