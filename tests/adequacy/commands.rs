@@ -19,7 +19,7 @@ fn a_playbook_that_no_fixture_names_has_nothing_to_measure() {
     let playbook = std::fs::read_to_string(project.path("playbooks/reversing.yaml")).expect("readable");
     project.write("playbooks/mine.yaml", &playbook.replace("name: reversing", "name: mine"));
     for command in [&["coverage"][..], &["coverage", "--mutate"]] {
-        let run = project.run(&[command, &["propose", "find"]].concat());
+        let run = project.run(&[command, &["mine"]].concat());
         assert_eq!((run.code, run.out.as_str()), (2, ""));
         assert!(run.err.contains("no fixture in `fixtures` runs under `mine`"), "{}", run.err);
         assert!(run.err.contains("next:"), "{}", run.err);
@@ -28,7 +28,7 @@ fn a_playbook_that_no_fixture_names_has_nothing_to_measure() {
         assert!(run.err.contains("did you mean `standard`?"), "{}", run.err);
         assert_eq!(project.run(&[command, &["standard", "--fixtures", "nowhere"]].concat()).code, 2);
     }
-    let run = project.run(&["coverage", "--playbook", "mine"]);
+    let run = project.run(&["coverage", "mine"]);
     let err = run.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(err.contains("write `playbooks: [mine]` in a fixture"), "{err}");
     assert!(err.contains(" fixtures name no playbook, so they run under the project's"), "{err}");

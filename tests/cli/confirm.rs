@@ -98,10 +98,33 @@ fn results_that_only_suggest_a_failure_are_asked_once_and_decided_in_a_mapping()
     let next = "next: playproof replay chat.jsonl --tools tools.yaml --map mapping.yaml\n";
     assert!(ran.out.ends_with(next), "{}", ran.out);
     assert!(place.read("mapping.yaml").contains("failed:\n  - { message: { contains: is not ready } }\n"));
-    place.run(&["confirm", "chat.jsonl", "--map", "mapping.yaml"]).exits(0);
+    for map in [&["--map", "mapping.yaml"][..], &[]] {
+        let said = place.run(&[&["confirm", "chat.jsonl"], map].concat()).exits(0).out;
+        assert!(said.contains("nothing to confirm"), "it is asked once: {said}");
+    }
     place.run(&["confirm", "chat.jsonl", "--map", "two.yaml", "--guessed"]).exits(2);
-    place.write("two.yaml", "format: mapping/1\n");
+    place.write("two.yaml", "format: mapping/1\nnot_failed: { message: { starts_with: Shelf } }\n");
     let args = ["confirm", "chat.jsonl", "--map", "two.yaml", "--unfinished", "Lift <n> is not ready"];
     place.run(&args).exits(0);
     place.run(&["confirm", "chat.jsonl", "--map", "two.yaml"]).exits(0);
+}
+
+#[test]
+fn programs_that_answer_at_once_lose_no_answer() {
+    const ANSWERS: [[&str; 2]; 3] =
+        [["--read", "search.web"], ["--read", "search.docs"], ["--write", "payments.issue_refund"]];
+    for _ in 0..4 {
+        let place = place();
+        place.run(&["init"]).exits(0);
+        place.write("playproof.yaml", place.read("playproof.yaml") + "tools: facts.yaml\n");
+        place.write("facts.yaml", "format: tools/1\ntools:\n  other: { access: read }\n");
+        let answer = |answer: [&str; 2]| place.run(&[&["confirm", "t.jsonl"], &answer[..]].concat()).code;
+        let codes = std::thread::scope(|scope| {
+            ANSWERS.map(|one| scope.spawn(move || answer(one))).map(|each| each.join().expect("it ends"))
+        });
+        let facts = place.read("facts.yaml");
+        for ([_, tool], code) in ANSWERS.iter().zip(codes) {
+            assert_eq!(facts.contains(tool), code != 2, "{tool} ended with {code}: {facts}");
+        }
+    }
 }

@@ -17,7 +17,7 @@ const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"
 const KEPT: &str = "pay-odd-";
 
 /// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
-pub const WRITING: [Writing; 22] = [
+pub const WRITING: [Writing; 23] = [
     Writing { name: "init", args: &["init"], prepare: |_| {} },
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
@@ -52,6 +52,7 @@ pub const WRITING: [Writing; 22] = [
         prepare: with_trace_and_out,
     },
     Writing { name: "confirm", args: &["confirm", "trace.jsonl", "--guessed"], prepare: with_trace },
+    Writing { name: "confirm", args: &["confirm", "chat.jsonl", "--guessed"], prepare: with_facts_and_mapping },
 ];
 
 const IMPACT: [&str; 6] =
@@ -141,6 +142,17 @@ fn with_trace_and_out(project: &Project) {
 fn with_chat(project: &Project) {
     with_out(project);
     project.copy("tests/samples/openai-chat.json", "chat.json");
+}
+
+/// A log whose guesses are of two kinds, and the files that their answers go to.
+fn with_facts_and_mapping(project: &Project) {
+    let call = "{\"id\":\"1\",\"type\":\"function\",\"function\":{\"name\":\"load_shelf\",\"arguments\":\"{}\"}}";
+    let asked = format!("{{\"role\":\"assistant\",\"tool_calls\":[{call}]}}");
+    let told = "{\"role\":\"tool\",\"tool_call_id\":\"1\",\"content\":\"Lift 3 is not ready\"}";
+    project.write("chat.jsonl", &format!("{{\"messages\":[{asked},{told}]}}\n"));
+    project.write("facts.yaml", "format: tools/1\ntools:\n  other: { access: read }\n");
+    project.write("map.yaml", "format: mapping/1\nnot_failed: { message: { starts_with: Shelf } }\n");
+    project.write("playproof.yaml", &(project.read("playproof.yaml") + "tools: facts.yaml\nmap: map.yaml\n"));
 }
 
 fn with_fixture(project: &Project) {

@@ -120,10 +120,10 @@ fn says(part: &str) -> String {
     format!("says: unfinished, pattern: {}", yaml::quoted(&pattern))
 }
 
-/// Whether a mapping decided already that the results of a template are unfinished: they are read as that again.
+/// Whether a mapping has an entry that decides a template already.
 pub fn is_decided(mapping: &str, open: &OpenTemplate) -> bool {
-    let part = telling_part(&open.template).filter(|_| open.is_unfinished);
-    part.is_some_and(|(_, part)| mapping.contains(&says(&part)))
+    let unfinished = telling_part(&open.template).map(|(_, part)| says(&part));
+    [condition(&open.template), unfinished].into_iter().flatten().any(|entry| mapping.contains(&entry))
 }
 
 /// The text of a mapping with what was decided: the keys `failed`, `not_failed` and `words` get an entry for each template,
@@ -225,8 +225,9 @@ mod tests {
         let text = written("", &all);
         assert!(text.contains("failed:\n  - { message: { contains: is not ready } }\n"), "{text}");
         assert!(text.contains("not_failed:\n  - { message: { starts_with: No shelf } }\n"), "{text}");
-        let again = OpenTemplate { is_unfinished: true, ..waits.clone() };
-        assert!(is_decided(&text, &again) && !is_decided(&text, &waits) && !is_decided("", &again), "{text}");
+        let other = open("Gate <n> is shut", "Gate 2 is shut");
+        assert!([&busy, &none, &waits].iter().all(|open| is_decided(&text, open)), "{text}");
+        assert!(!is_decided(&text, &other) && !is_decided("", &busy), "{text}");
         for before in [
             "format: mapping/1\nfailed: { message: { starts_with: Oops } } # ours\nkinds: {}\n",
             "format: mapping/1\nfailed: [{ message: { starts_with: Oops } }]\n",

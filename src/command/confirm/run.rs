@@ -90,6 +90,11 @@ impl Target {
         Ok(Target { path, is_of_project })
     }
 
+    /// Its text; none if it is not there.
+    fn text(&self) -> Result<String, Failure> {
+        Ok(if files::exists(&self.path) { files::read_small(&self.path)?.text.clone() } else { String::new() })
+    }
+
     /// Whether a change of the project holds it.
     fn is_in_project(&self) -> bool {
         self.is_of_project || outputs::is_in_project(&self.path)
@@ -139,11 +144,7 @@ impl Asked {
             }
         };
         let mut questions = match &seen {
-            Some(seen) => {
-                let is_read = args.reading.map.is_some() || mapping.is_of_project;
-                let text = if is_read { files::read_small(&mapping.path)?.text.clone() } else { String::new() };
-                of_logs(seen, &guesses, &declared(loaded.as_ref(), &project)?, &text)
-            }
+            Some(seen) => of_logs(seen, &guesses, &declared(loaded.as_ref(), &project)?, &mapping.text()?),
             None => of_facts(guesses),
         };
         question::sort(&mut questions);
@@ -200,10 +201,8 @@ impl Asked {
             written.push((&self.facts, self.facts_with(&tools)?));
         }
         if !results.is_empty() {
-            let path = &self.mapping.path;
-            let before = if files::exists(path) { files::read_small(path)?.text.clone() } else { String::new() };
-            let text = decided(&before, &results)?;
-            mapping::parse(Source::whole(path, text.clone()))?;
+            let text = decided(&self.mapping.text()?, &results)?;
+            mapping::parse(Source::whole(&*self.mapping.path, text.clone()))?;
             written.push((&self.mapping, text));
         }
         let (own, others): (Vec<_>, Vec<_>) = written.into_iter().partition(|(target, _)| target.is_in_project());
@@ -254,7 +253,7 @@ fn of_facts(guesses: BTreeMap<String, Answer>) -> Vec<Question> {
 }
 
 /// The guesses that reading logs made: tools that nobody declared or whose rows have marks, and results that are perhaps
-/// failures and that the mapping which was read has not decided.
+/// failures and that the mapping has not decided.
 fn of_logs(seen: &SeenTools, guesses: &BTreeMap<String, Answer>, declared: &Tools, mapping: &str) -> Vec<Question> {
     let mut tools: BTreeMap<String, ToolGuess> = BTreeMap::new();
     for count in seen.tools().filter(|count| !count.is_redacted && is_name(count.tool)) {

@@ -49,10 +49,6 @@ pub struct Options {
     #[arg(value_name = "PLAYBOOK")]
     pub playbooks: Vec<String>,
 
-    /// The same as PLAYBOOK, as other commands spell it
-    #[arg(short = 'p', long = "playbook", value_name = "P", hide = true, conflicts_with = "playbooks")]
-    pub playbook_flag: Option<String>,
-
     /// The folder of the fixtures [default: the project's, or fixtures]
     #[arg(long, value_name = "DIR")]
     pub fixtures: Option<String>,
@@ -94,11 +90,4 @@ pub struct Options {
     /// The threads.
     #[command(flatten)]
     pub threads: Threads,
-}
-
-impl Options {
-    /// The playbooks that were named, in either spelling.
-    pub fn named(&self) -> Vec<&str> {
-        self.playbooks.iter().chain(&self.playbook_flag).map(String::as_str).collect()
-    }
 }

@@ -27,8 +27,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let accepted = accepted(args.accepted.as_deref(), &workspace)?;
     workspace.say_guesses()?;
     let jobs = args.threads.number();
-    let named = args.named();
-    let asked = if named.is_empty() { vec![None] } else { named.into_iter().map(Some).collect() };
+    let named = args.playbooks.iter().map(|name| Some(name.as_str()));
+    let asked: Vec<_> = if args.playbooks.is_empty() { vec![None] } else { named.collect() };
     let (mut reports, mut names) = (Vec::new(), Vec::new());
     for asked in asked {
         let (name, used) = workspace.playbook(asked)?;
@@ -90,10 +90,7 @@ fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &T
     let extent = if args.all { Extent::All } else { Extent::Some };
     let palette = terminal.out.palette();
     let pages = reports.iter().zip(names).map(|(report, name)| {
-        let command = args
-            .flags
-            .without(&["--all", "--format", "--playbook"])
-            .after(Command::new("playproof coverage").path(name));
+        let command = args.flags.without(&["--all", "--format"]).after(Command::new("playproof coverage").path(name));
         page(report, extent, terminal.out.width, palette, &command)
     });
     pages.collect::<Vec<_>>().join("\n\n")

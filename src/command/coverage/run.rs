@@ -22,10 +22,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     if args.mutate {
         return mutate::run(args, terminal, output);
     }
-    let named = args.named();
-    let typed = match named.as_slice() {
+    let typed = match args.playbooks.as_slice() {
         [] => None,
-        [one] => Some(*one),
+        [one] => Some(one.as_str()),
         [first, ..] => {
             let again = args.flags.after(Command::new("playproof coverage").path(first));
             return Err(Failure::new("one playbook is measured at a time; with `--mutate` several").next(again));

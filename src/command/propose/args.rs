@@ -1,6 +1,6 @@
 //! The arguments of `playproof propose`.
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 
 use super::find;
 use crate::flags::Given;
@@ -9,7 +9,7 @@ use crate::read_options::ReadOptions;
 use crate::reason;
 use crate::reports::{self, ReportTo};
 use crate::threads::Threads;
-use crate::values::whole;
+use crate::values::{whole, word};
 use playproof_analysis::proposal::DraftRequest;
 use playproof_engine::event::EffectClaim;
 use playproof_formats::diagnostic::Source;
@@ -95,8 +95,8 @@ pub struct NewOptions {
     pub then: Option<String>,
 
     /// What the failure proves about the effect [default for a new verdict: that of --like, else unknown]
-    #[arg(long, value_enum, value_name = "EFFECT")]
-    pub effect: Option<EffectWord>,
+    #[arg(long, value_name = "EFFECT", value_parser = word(&EFFECTS))]
+    pub effect: Option<EffectClaim>,
 
     /// What it means, in a sentence
     #[arg(long, value_name = "TEXT")]
@@ -129,16 +129,8 @@ pub struct NewOptions {
 }
 
 /// The words for effects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum EffectWord {
-    /// The upstream acted
-    Applied,
-    /// The upstream did not act
-    NotApplied,
-    /// The failure does not say
-    Unknown,
-}
+const EFFECTS: [(&str, EffectClaim); 3] =
+    [("applied", EffectClaim::Applied), ("not_applied", EffectClaim::NotApplied), ("unknown", EffectClaim::Unknown)];
 
 impl New {
     /// What is asked of the draft.
@@ -149,11 +141,7 @@ impl New {
             when: typed("--when", &self.when),
             like: self.like.clone(),
             then: typed("--then", &self.then),
-            effect: self.effect.map(|effect| match effect {
-                EffectWord::Applied => EffectClaim::Applied,
-                EffectWord::NotApplied => EffectClaim::NotApplied,
-                EffectWord::Unknown => EffectClaim::Unknown,
-            }),
+            effect: self.effect,
             means: self.means.clone(),
         }
     }
