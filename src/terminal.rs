@@ -66,9 +66,7 @@ impl Terminal {
         };
         Terminal { out: stream(is_out, out, err), err: stream(is_err, err, out), ci: in_ci(&variable) }
     }
-}
 
-impl Terminal {
     /// Whether a person can be asked.
     pub fn can_ask(&self) -> bool {
         !self.ci && self.out.is_terminal && console::user_attended() && std::io::stdin().is_terminal()

@@ -74,7 +74,7 @@ mod tests {
     fn answered(keys: &[KeyPress]) -> (Vec<Option<Decision>>, usize) {
         let question = |tool: &str| {
             let (tool, pattern, guess) = (tool.to_owned(), tool.to_owned(), Answer::Reads);
-            Question::Tool(ToolGuess { tool, pattern, guess, calls: 2, failed: 1, is_hint: false })
+            Question::Tool(ToolGuess { tool, pattern, guess, calls: Some((2, 1)), from: "its name" })
         };
         let mut screen = Typed(keys.to_vec(), Vec::new());
         let answers = ask(&mut screen, &["a", "b", "c"].map(question), Palette::new(false)).expect("answers");

@@ -33,12 +33,10 @@ pub struct ToolGuess {
     pub pattern: String,
     /// The guess.
     pub guess: Answer,
-    /// Its calls.
-    pub calls: u64,
-    /// Its calls with a failed attempt.
-    pub failed: u64,
-    /// Whether the guess is the hint of a tool list; else it is made of the name.
-    pub is_hint: bool,
+    /// Its calls, and those with a failed attempt; none if no log was read.
+    pub calls: Option<(u64, u64)>,
+    /// What the guess is made of.
+    pub from: &'static str,
 }
 
 /// An answer to a question of its kind.
@@ -79,10 +77,13 @@ impl Question {
     /// How often it was seen.
     pub fn seen(&self) -> String {
         match self {
-            Question::Tool(ToolGuess { calls: 0, .. }) => "not called".to_owned(),
-            Question::Tool(tool) => {
-                format!("{}, {} failed", counted(tool.calls, "call", "calls"), text::count(tool.failed))
-            }
+            Question::Tool(tool) => match tool.calls {
+                None => "not confirmed".to_owned(),
+                Some((0, _)) => "not called".to_owned(),
+                Some((calls, failed)) => {
+                    format!("{}, {} failed", counted(calls, "call", "calls"), text::count(failed))
+                }
+            },
             Question::Results(open) => format!("{} of {}", counted(open.count, "result", "results"), open.tool),
         }
     }
@@ -99,8 +100,7 @@ impl Question {
     /// The guess and where it is from.
     pub fn guessed(&self) -> String {
         let from = match self {
-            Question::Tool(ToolGuess { is_hint: true, .. }) => "a tool list",
-            Question::Tool(_) => "its name",
+            Question::Tool(tool) => tool.from,
             Question::Results(_) => "its words",
         };
         format!("{}, by {from}", self.guess().words())
@@ -145,7 +145,7 @@ pub fn sort(questions: &mut [Question]) {
     questions.sort_by_cached_key(|of| {
         let seen = match of {
             Question::Results(open) => (true, open.count, 0),
-            Question::Tool(tool) => (false, tool.failed, tool.calls),
+            Question::Tool(tool) => tool.calls.map_or((false, 0, 0), |(calls, failed)| (false, failed, calls)),
         };
         (Reverse(seen), of.name().to_owned())
     });
@@ -242,7 +242,13 @@ mod tests {
     use super::*;
 
     fn tool(tool: &str, guess: Answer, failed: u64) -> Question {
-        Question::Tool(ToolGuess { tool: tool.into(), pattern: tool.into(), guess, calls: 3, failed, is_hint: false })
+        Question::Tool(ToolGuess {
+            tool: tool.into(),
+            pattern: tool.into(),
+            guess,
+            calls: Some((3, failed)),
+            from: "its name",
+        })
     }
 
     fn results(template: &str) -> Question {

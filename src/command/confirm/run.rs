@@ -247,7 +247,7 @@ impl Asked {
 /// The guesses of a tool facts file.
 fn of_facts(guesses: BTreeMap<String, Answer>) -> Vec<Question> {
     let question = |(pattern, guess): (String, Answer)| {
-        Question::Tool(ToolGuess { tool: pattern.clone(), pattern, guess, calls: 0, failed: 0, is_hint: false })
+        Question::Tool(ToolGuess { tool: pattern.clone(), pattern, guess, calls: None, from: "its row" })
     };
     guesses.into_iter().map(question).collect()
 }
@@ -266,12 +266,15 @@ fn of_logs(seen: &SeenTools, guesses: &BTreeMap<String, Answer>, declared: &Tool
             tool: count.tool.to_owned(),
             pattern,
             guess: marked.unwrap_or_else(|| guess(count.tool, count.hints)),
-            calls: 0,
-            failed: 0,
-            is_hint: count.hints != ToolHints::default(),
+            calls: None,
+            from: match (marked, count.hints == ToolHints::default()) {
+                (Some(_), _) => "its row",
+                (None, true) => "its name",
+                (None, false) => "a tool list",
+            },
         });
-        of.calls = of.calls.saturating_add(count.calls);
-        of.failed = of.failed.saturating_add(count.failed);
+        let (calls, failed) = of.calls.unwrap_or_default();
+        of.calls = Some((calls.saturating_add(count.calls), failed.saturating_add(count.failed)));
     }
     let results = seen.open().filter(|open| !is_decided(mapping, open)).cloned().map(Question::Results);
     tools.into_values().map(Question::Tool).chain(results).collect()
