@@ -217,7 +217,8 @@ fn row_range(text: &str, row: &MapEntry) -> Range<usize> {
         NodeKind::Map(facts) => facts.iter().map(|fact| fact.value.span.end).max(),
         _ => None,
     };
-    let last = last.unwrap_or(row.key_span.end);
+    // The facts of an alias stand where its anchor does, before the row.
+    let last = last.map_or(row.key_span.end, |last| last.max(row.key_span.end));
     let end = text.get(last..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| last + at);
     row.key_span.end..end
 }
@@ -266,9 +267,9 @@ mod tests {
         assert_eq!(more, text.trim_end().to_owned() + "\n  new: { access: read }\n");
         let shared =
             "format: tools/1\ntools:\n  a: &a { access: read } # guessed: confirm\n  b: *a # guessed: confirm\n";
-        if let Ok(shared) = load(Source::whole("t.yaml", shared)) {
-            assert_eq!(shared.answered(&[("b".to_owned(), Answer::Writes)].into()), None, "`a` would change, too");
-        }
+        let shared = load(Source::whole("t.yaml", shared)).unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(shared.file.guessed, 2, "a mark counts behind an alias, too");
+        assert_eq!(shared.answered(&[("b".to_owned(), Answer::Writes)].into()), None, "`a` would change, too");
         let flow = load(Source::whole("t.yaml", "format: tools/1\ntools: { a: { access: read } }\n"));
         assert_eq!(flow.unwrap_or_else(|report| panic!("{report}")).with_rows(&[String::new()]), None);
     }
