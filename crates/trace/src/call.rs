@@ -199,6 +199,15 @@ impl AttemptCounts {
         self.made() > self.reversed && self.unclear_reversals > 0
     }
 
+    /// Takes back that work which goes on is the answer to an attempt.
+    pub(crate) const fn take_back(&mut self, unfinished: &RecordedAnswer) {
+        self.answers -= 1; // it was counted when it was attached
+        self.attempts -= 1;
+        if self.ended_on == unfinished.place.line {
+            self.ended_on = 0;
+        }
+    }
+
     /// Counts the answer to an attempt; `last` says that no answered attempt has a higher number.
     pub(crate) fn add_attempt(&mut self, answer: &RecordedAnswer, last: bool) {
         let ok = answer.reply == Reply::Ok;

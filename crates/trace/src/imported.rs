@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::failure::Assessment;
 use crate::histories::History;
-use crate::misfit::{UnmatchedValue, UnusedField};
+use crate::misfit::{UnknownKind, UnusedField};
 use crate::origin::Origins;
 use crate::tool_hints::HintsByTool;
 use playproof_formats::diagnostic::counted;
@@ -48,8 +49,8 @@ pub struct LossReport {
     pub no_row_is_a_result: bool,
     /// Fields of a mapping that no row has.
     pub unused: Vec<UnusedField>,
-    /// Values of a mapping that are probably misspelt.
-    pub unmatched: Vec<UnmatchedValue>,
+    /// Kinds of a mapping that are probably misspelt.
+    pub unknown_kinds: Vec<UnknownKind>,
     /// The user's mapping says what is different in a recognised format.
     pub is_overridden: bool,
     /// What that mapping changed.
@@ -198,6 +199,16 @@ impl LossReport {
         counted.count += 1;
     }
 
+    /// Counts a result.
+    pub(crate) fn count_result(&mut self, said: &Assessment) {
+        self.results += 1;
+        match said {
+            Assessment::Ok => {}
+            Assessment::Failed(_) => self.failures += 1,
+            Assessment::Suspected(_) | Assessment::Unfinished(_) => self.suspected += 1,
+        }
+    }
+
     /// Counts a conversation that repeats an earlier one.
     pub(crate) fn warn_of_history<C>(&mut self, history: &History<C>, place: &str) {
         match history {
@@ -242,7 +253,7 @@ impl LossReport {
         let no_result = "no row fits `result.where`, so no call has a result".to_owned();
         let no_result = self.no_row_is_a_result.then_some(no_result);
         let unused = self.unused.iter().map(UnusedField::to_string);
-        others.chain(no_result).chain(unused).chain(self.unmatched.iter().map(UnmatchedValue::to_string)).collect()
+        others.chain(no_result).chain(unused).chain(self.unknown_kinds.iter().map(UnknownKind::to_string)).collect()
     }
 
     /// How often a warning occurred.

@@ -17,17 +17,13 @@ pub struct UnusedField {
     pub place: String,
 }
 
-/// A value of a mapping that no row has, and that is probably misspelt.
+/// A kind of a mapping that is probably a misspelt known one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnmatchedValue {
-    /// The key of the mapping, such as `failed`.
-    pub field: String,
-    /// The value that it names.
-    pub value: String,
-    /// Where rows have other values; none: it is the kind of a failure, which no row needs to have.
-    pub path: Option<String>,
-    /// A few values that may be meant, the likeliest first; none if they are redacted.
-    pub others: Vec<String>,
+pub struct UnknownKind {
+    /// As the mapping names it.
+    pub name: String,
+    /// The known kind.
+    pub near: &'static str,
     /// The place in the mapping file, as `FILE:LINE:COLUMN`.
     pub place: String,
 }
@@ -47,21 +43,10 @@ impl fmt::Display for UnusedField {
     }
 }
 
-impl fmt::Display for UnmatchedValue {
+impl fmt::Display for UnknownKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let UnmatchedValue { field, value, path, others, place } = self;
-        let others: Vec<_> = others.iter().map(|other| format!("`{other}`")).collect();
-        let others = others.join(", ");
-        match path {
-            Some(path) => write!(f, "no {} has `{value}` at `{path}`", searched(field))?,
-            None => write!(f, "no known kind is `{value}`")?,
-        }
-        write!(f, ", which the mapping names as `{field}` at {place}")?;
-        match path {
-            Some(_) if others.is_empty() => Ok(()),
-            Some(_) => write!(f, " (rows have {others})"),
-            None => write!(f, " (did you mean {others}?)"),
-        }
+        let UnknownKind { name, near, place } = self;
+        write!(f, "no known kind is `{name}`, which the mapping names as `kinds` at {place} (did you mean `{near}`?)")
     }
 }
 

@@ -34,7 +34,7 @@ pub fn lines(calls: &[&RecordedCall]) -> String {
                 let parent = call.step().map(|(parent, step)| (new_id(calls, &ids, n, parent), step));
                 out.call(&OutputCall { step: parent, ..output_call(call, id) });
             }
-            Said::Answer(answer) => out.result(&output_result(call, id, answer)),
+            Said::Answer(answer) => drop(out.result(&output_result(call, id, answer))),
             Said::Cancelled(at) => out.cancel(call.run(), id, at),
             Said::Decided(event) => out.decision(call.run(), id, event),
         }

@@ -2,12 +2,15 @@
 
 use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
+use crate::hash;
 use crate::imported::{ImportWarning, LossReport, Missing};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
 use crate::repeated_calls::RepeatedCalls;
+use crate::second_results::{Ends, ResultIs, Said, SecondResults};
 use playproof_engine::call::Recorder;
-use playproof_engine::event::{Draw, Headers, KeyDialect, KindFrom, StatusFrom};
+use playproof_engine::classify::reads_as_unanswered;
+use playproof_engine::event::{Draw, ErrorFacts, Headers, KeyDialect, KindFrom, StatusFrom};
 use playproof_engine::time::Instant;
 use playproof_formats::plain::is_plain;
 use playproof_formats::text::escape_json;
@@ -19,6 +22,8 @@ pub(crate) struct TraceWriter {
     origins: Origins,
     has_keys: bool,
     repeated: RepeatedCalls,
+    /// Of a recognised format, which records one result a call. None: each result without a number is an attempt.
+    results: Option<SecondResults>,
 }
 
 /// The most bytes that are reserved for lines to come.
@@ -74,6 +79,8 @@ pub(crate) struct OutputResult<'a> {
     pub(crate) text: Option<&'a str>,
     /// Distinguishes its source row from other rows.
     pub(crate) row: Option<u32>,
+    /// The source is known to repeat its rows.
+    pub(crate) repeats: bool,
     pub(crate) source: &'a str,
     pub(crate) span: SourceSpan,
 }
@@ -105,6 +112,11 @@ pub(crate) struct OutputError<'a> {
 }
 
 impl TraceWriter {
+    /// A writer of the lines of a recognised format.
+    pub(crate) fn of_format() -> TraceWriter {
+        TraceWriter { results: Some(SecondResults::default()), ..TraceWriter::default() }
+    }
+
     /// All lines so far.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
@@ -149,6 +161,9 @@ impl TraceWriter {
         if let (Some(run), Some(id)) = (call.run, call.id) {
             self.repeated.see(run, [id, call.tool, args.unwrap_or_default()], call.source);
         }
+        if let (Some(results), Some(id)) = (&mut self.results, call.id) {
+            results.call(call.run, id);
+        }
         self.origins.push(call.span, call.source);
         let mut object = self.begin("tool_call");
         object.text("run_id", call.run);
@@ -166,7 +181,24 @@ impl TraceWriter {
         object.end(call.source);
     }
 
-    pub(crate) fn result(&mut self, result: &OutputResult<'_>) {
+    /// Writes a result; false: it is a copy, and is left out.
+    pub(crate) fn result(&mut self, result: &OutputResult<'_>) -> bool {
+        let of_format = self.results.as_mut().filter(|_| result.attempt.is_none()).zip(result.id);
+        let Some((results, id)) = of_format else {
+            self.write_result(result);
+            return true;
+        };
+        let late = |attempt, row| OutputResult { answers: Some("late"), attempt: Some(attempt), row, ..*result };
+        match results.result(result.run, id, result.said(), result.repeats) {
+            ResultIs::Copy => return false,
+            ResultIs::Answer => self.write_result(result),
+            ResultIs::Late(attempt) => self.write_result(&late(attempt, result.row)),
+            ResultIs::Again(attempt, row) => self.write_result(&late(attempt, row)),
+        }
+        true
+    }
+
+    fn write_result(&mut self, result: &OutputResult<'_>) {
         self.origins.push(result.span, result.source);
         if let (OutputStatus::Ok, Some(text)) = (result.status, result.text) {
             self.origins.push_ok(text);
@@ -248,6 +280,28 @@ impl TraceWriter {
     }
 }
 
+impl OutputResult<'_> {
+    /// What it says, for comparison with other results of its call.
+    fn said(&self) -> Said {
+        let (word, ends, error) = match self.status {
+            OutputStatus::Ok => ("ok", Ends::Yes, None),
+            OutputStatus::Failed(error) => {
+                ("failed", if error.reads_as_unanswered() { Ends::Unanswered } else { Ends::Yes }, Some(error))
+            }
+            OutputStatus::Suspected(error) => ("suspected", Ends::Yes, Some(error)),
+            OutputStatus::Unfinished(error) => ("unfinished", Ends::Unfinished, Some(error)),
+        };
+        let error = error.unwrap_or_default();
+        let texts = [Some(word), self.text, error.message, error.code, error.kind].map(Option::unwrap_or_default);
+        let content = texts.into_iter().fold(0, |sum, text| hash::half(hash::bytes(text.as_bytes(), sum)));
+        let time = |at| match at {
+            At::Text(text) => hash::seed(text.as_bytes()),
+            At::Micros(micros) => micros,
+        };
+        Said { content, row: self.row, at: self.at.map(time), ends }
+    }
+}
+
 impl<'a> OutputStatus<'a> {
     /// The status of an assessed result.
     pub(crate) fn of(assessment: &'a Assessment) -> OutputStatus<'a> {
@@ -274,6 +328,13 @@ impl<'a> OutputError<'a> {
             headers: Some(&failure.headers),
             kind_from: failure.kind_from,
         }
+    }
+
+    /// Whether nobody heard how the attempt ended.
+    fn reads_as_unanswered(&self) -> bool {
+        let text = |text: Option<&str>| text.map(Into::into);
+        let (kind, code, message) = (text(self.kind), self.code.map(Into::into), self.message.map(Into::into));
+        reads_as_unanswered(&ErrorFacts { kind, code, message, status: self.status, ..ErrorFacts::default() })
     }
 
     fn is_known(&self) -> bool {

@@ -22,7 +22,7 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, 
         }
     };
     add(FindingId::OverTimeout, over_timeout(call, facts));
-    if counts.attempts < 2 && counts.left_out == 0 && counts.ambiguous == 0 {
+    if counts.answers < 2 && counts.left_out == 0 && counts.ambiguous == 0 {
         return false; // the usual call: one attempt
     }
     add(FindingId::RetryAfterIgnored, sent_too_soon(call));
@@ -30,7 +30,8 @@ pub fn judge(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, 
         add(FindingId::RacedItself, raced(call));
     }
     let attempts = course(call, facts, judges);
-    add(FindingId::RetriedAfterDenial, sent_after(&attempts, |attempt| attempt.reads_as_denial));
+    let denied = sent_after(&attempts, |attempt| attempt.reads_as_denial);
+    add(FindingId::RetriedAfterDenial, denied.max(ran_though_denied(call)));
     add(FindingId::RetriedAfterConflict, sent_after(&attempts, |attempt| attempt.reads_as_processed));
     add(FindingId::FutileRetry, sent_in_vain(call));
     if facts.access == Access::Read || facts.idempotent {
@@ -187,6 +188,23 @@ fn sent_in_vain(call: &RecordedCall) -> u32 {
     let in_vain =
         pairs.filter(|((_, before), (_, next))| next.inferred && next.reply.is_failure() && before.reply.is_failure());
     u32::try_from(in_vain.count()).unwrap_or(u32::MAX)
+}
+
+/// Whether an attempt has a denial and an ok, of which one came late, or the call has one of them late, and of no attempt that is
+/// recorded: in either order, it ran though it was denied.
+fn ran_though_denied(call: &RecordedCall) -> u32 {
+    let is_ok: fn(&RecordedAnswer) -> bool = |answer| answer.reply == Reply::Ok;
+    let is_denial: fn(&RecordedAnswer) -> bool = |answer| match &answer.reply {
+        Reply::Failed(error) => FailureMeaning::of_error(error.as_deref(), false).denied,
+        _ => false,
+    };
+    let last = call.attempts().last().map(|(number, _)| number);
+    let ran = call.late_answers().into_iter().any(|(number, late)| {
+        let is_same = |of: AttemptNo| of == number || last.is_some_and(|last| number > last);
+        let of_attempt = |is: fn(&RecordedAnswer) -> bool| call.attempts().any(|(of, seen)| is_same(of) && is(seen));
+        late.into_iter().any(|late| is_ok(late) && of_attempt(is_denial) || is_denial(late) && of_attempt(is_ok))
+    });
+    u32::from(ran)
 }
 
 /// Attempts that were sent after one for which `is` holds.

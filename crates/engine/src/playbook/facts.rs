@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::guess::seems_to_read;
+use super::guess::{is_built_in_read, seems_to_read};
 use super::request::ArgumentSchema;
 use crate::event::{Finding, FindingId, FindingSeverity};
 use crate::glob::Glob;
@@ -68,6 +68,9 @@ impl ToolFacts {
         declared: false,
         seems_to_read: false,
     };
+
+    /// The facts of a tool that comes with an agent program and only reads.
+    const BUILT_IN_READ: ToolFacts = ToolFacts { access: Access::Read, declared: true, ..ToolFacts::ASSUMED };
 
     /// A finding about a call of the tool, as serious as the facts make it: that an evident read may have acted twice is
     /// only worth knowing.
@@ -252,6 +255,9 @@ impl Tools {
     /// facts, else the assumption holds. A weaker row of its name takes precedence over a glob.
     pub fn facts(&self, tool: &str) -> ToolFacts {
         let facts = self.matching_rows(tool).fold(ToolFacts::ASSUMED, |weaker, row| row.over(weaker));
+        if !facts.declared && is_built_in_read(tool) {
+            return ToolFacts::BUILT_IN_READ;
+        }
         ToolFacts { seems_to_read: !facts.declared && seems_to_read(tool), ..facts }
     }
 

@@ -39,6 +39,7 @@ pub fn seems_to_read(tool: &str) -> bool {
     if let Some(reads) = reads_by_method(tool) {
         return reads;
     }
+    let tool = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or(tool, |(_, tool)| tool);
     let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
     let words = words(last);
     let (Some(first), Some(end)) = (words.first(), words.last()) else {
@@ -50,6 +51,44 @@ pub fn seems_to_read(tool: &str) -> bool {
     let group = tool.strip_suffix(last).map(|group| group.trim_end_matches(['.', '/', ':']));
     let in_read_group = group.is_some_and(|group| READ_NOUNS.contains(&&*group.to_lowercase())); // `search.web`
     READ_VERBS.contains(&first.as_str()) || READ_NOUNS.contains(&end.as_str()) || in_read_group
+}
+
+/// Whether a tool of this name comes with an agent program (Claude Code, Codex CLI, Gemini CLI, opencode, pi) and only reads
+/// files, pages or lists. No name that a tool of another kind is likely to have.
+pub fn is_built_in_read(tool: &str) -> bool {
+    matches!(
+        tool,
+        "Read"
+            | "Glob"
+            | "Grep"
+            | "LS"
+            | "NotebookRead"
+            | "WebFetch"
+            | "WebSearch"
+            | "TodoRead"
+            | "BashOutput"
+            | "TaskOutput"
+            | "ToolSearch"
+            | "ListMcpResourcesTool"
+            | "ReadMcpResourceTool"
+            | "read_file"
+            | "list_dir"
+            | "grep_files"
+            | "view_image"
+            | "list_mcp_resources"
+            | "read_mcp_resource"
+            | "read_many_files"
+            | "list_directory"
+            | "search_file_content"
+            | "google_web_search"
+            | "glob"
+            | "grep"
+            | "ls"
+            | "webfetch"
+            | "websearch"
+            | "codesearch"
+            | "todoread"
+    )
 }
 
 /// Whether the HTTP method reads, if the name is a method and a path.
@@ -81,6 +120,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn tools_that_come_with_agent_programs_and_read_are_known_by_their_whole_names() {
+        assert!(["Read", "Glob", "Grep", "WebFetch", "read_many_files"].iter().all(|tool| is_built_in_read(tool)));
+        assert!(
+            !["Bash", "Edit", "Write", "shell", "read", "Reads", "mcp__x__Read"]
+                .iter()
+                .any(|tool| is_built_in_read(tool))
+        );
+    }
+
+    #[test]
     fn a_name_that_suggests_reading_is_guessed_to_read_and_no_other_is() {
         for tool in [
             "get_order_details",
@@ -91,6 +140,7 @@ mod tests {
             "think",
             "GetUser",
             "GET /v1/orders/{id}",
+            "mcp__shop__get_order",
         ] {
             assert!(seems_to_read(tool), "{tool}");
         }
@@ -105,6 +155,7 @@ mod tests {
             "list.add",
             "POST /v1/search",
             "DELETE /get",
+            "mcp__search__delete_page",
         ] {
             assert!(!seems_to_read(tool), "{tool}");
         }

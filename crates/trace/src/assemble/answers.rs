@@ -2,6 +2,7 @@
 
 use crate::call::{AttemptCounts, is_refused};
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
+use playproof_engine::ids::AttemptNo;
 
 /// Drops an impossible time. The time still distinguishes the answer from others of its call, by its line hash.
 pub fn drop_time(answer: &mut RecordedAnswer) {
@@ -40,6 +41,25 @@ fn is_copy(one: &RecordedAnswer, other: &RecordedAnswer) -> bool {
     one.line_hash == other.line_hash && one.reply == other.reply
 }
 
+/// Whether an answer that came late says what was answered in time, as far as an import told the two apart: a copy, or one
+/// more that is equal.
+pub fn is_copy_of_attempt(call: &RecordedCall, late: &RecordedAnswer) -> bool {
+    let mut attempts = call.attempts();
+    late.line_hash != 0 && attempts.any(|(number, seen)| late.attempt == Some(number.get()) && is_copy(seen, late))
+}
+
+/// Takes away the answer that the work of an attempt goes on, if `answer` says how it ended.
+pub fn take_unfinished(call: &mut RecordedCall, answer: &RecordedAnswer) -> Option<RecordedAnswer> {
+    if answer.to != AnswerTo::Attempt || answer.inferred {
+        return None;
+    }
+    let is_same = |number: AttemptNo| answer.attempt.is_none_or(|attempt| attempt == number.get());
+    let (_, seen) = call.attempts().last().filter(|(number, _)| is_same(*number))?;
+    let is_unfinished = matches!(seen.reply, Reply::Unfinished(_)) && !seen.is_duplicate_of(answer);
+    let index = call.answers.iter().position(|other| is_unfinished && std::ptr::eq(other, seen))?;
+    Some(call.answers.remove(index))
+}
+
 /// Where an answer goes among those of its call: attempts are in the order of their numbers, in whatever order their
 /// answers came. None: the attempt has an answer already, or the line is repeated.
 pub fn insert_index(call: &RecordedCall, highest_attempt: u32, answer: &RecordedAnswer) -> Option<usize> {
@@ -62,6 +82,7 @@ pub fn insert_index(call: &RecordedCall, highest_attempt: u32, answer: &Recorded
                 None => before_late(attempt),
             }
         }
+        (AnswerTo::Late, _) if is_copy_of_attempt(call, answer) => None,
         (other, attempt) => {
             let is_seen = |seen: &RecordedAnswer| seen.to == other && seen.attempt == attempt && is_copy(seen, answer);
             let seen = call.answers.iter().any(is_seen);

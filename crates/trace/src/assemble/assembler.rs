@@ -14,7 +14,9 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use crate::assemble::account::InputLedger;
-use crate::assemble::answers::{drop_time, insert_index, order_by_lines, set_late_apart};
+use crate::assemble::answers::{
+    drop_time, insert_index, is_copy_of_attempt, order_by_lines, set_late_apart, take_unfinished,
+};
 use crate::assemble::dispatched;
 use crate::assemble::early::EarlyAnswers;
 use crate::assemble::ids::{AnswerTarget, BareIds, JoinedIds, JoinedResend, bare_id};
@@ -24,7 +26,7 @@ use crate::assemble::options::{AssembleOptions, Writes};
 use crate::assemble::runs::{RunSlot, RunState, RunTable};
 use crate::assemble::writes;
 use crate::bad_line::BadLine;
-use crate::call::{AttemptCounts, CallBuilder, CompletedCall};
+use crate::call::{AttemptCounts, CallBuilder, CompletedCall, is_refused};
 use crate::call_hashes;
 use crate::call_hashes::CallHashes;
 use crate::digest::{AnswerEntry, Digest, DigestEntry, DispatchEntry, FirstUnknown};
@@ -412,6 +414,13 @@ impl<'a> Assembler<'a> {
         if backwards {
             drop_time(&mut answer);
         }
+        if let Some(unfinished) = take_unfinished(call, &answer) {
+            counts.take_back(&unfinished);
+            answer.started = answer.started.or(unfinished.started);
+            if unfinished.attempt.is_none() {
+                open.highest_attempt = open.highest_attempt.saturating_sub(1);
+            }
+        }
         if answer.to == AnswerTo::Attempt && (answer.at.is_none() || answer.attempt.is_some()) {
             order_by_lines(call, counts);
         }
@@ -419,7 +428,12 @@ impl<'a> Assembler<'a> {
         let Some(index) = insert_index(call, open.highest_attempt, &answer) else {
             self.ledger.duplicates += 1;
             let undecided = (answer.attempt, answer.at.or(answer.started)) == (None, None);
-            counts.ambiguous += u32::from(undecided && answer.to == AnswerTo::Attempt);
+            let is_doubt = match answer.to {
+                AnswerTo::Attempt => undecided,
+                AnswerTo::Late => is_copy_of_attempt(call, &answer) && !is_refused(&answer.reply),
+                AnswerTo::Refresh | AnswerTo::Reversal => false,
+            };
+            counts.ambiguous += u32::from(is_doubt);
             return;
         };
         self.ledger.attached += 1;

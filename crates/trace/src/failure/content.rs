@@ -12,12 +12,11 @@ pub(super) fn is_document(text: &str, class: Option<ToolClass>) -> bool {
     if count <= 2 {
         return false;
     }
-    let share = |hits: usize| hits * 3 >= count;
     let levels = lines().skip(1).filter(|line| has_level(line)).count();
     let has_ticks = lines().skip(1).any(|line| line.starts_with(['✅', '✓', '✔']));
     let has_links = lines().skip(1).take(8).any(is_link);
     let has_stack = || lines().any(|line| ["at ", "File \"", "Traceback"].iter().any(|head| line.starts_with(head)));
-    levels > 1 && share(levels)
+    levels > 1 && levels * 3 >= count
         || has_ticks
         || class == Some(ToolClass::Looking) && (has_links || count > LINES && !has_stack())
 }

@@ -50,7 +50,7 @@ pub(super) struct Row {
     /// The words prove that nothing was done.
     pub(super) proves: bool,
     /// The tools that it is for; empty: all.
-    of: Vec<ToolClass>,
+    pub(super) of: Vec<ToolClass>,
     pattern: String,
     pub(super) examples: Vec<Example>,
 }
@@ -66,12 +66,6 @@ impl Row {
     /// Whether the row is for a tool of this class. A tool without a name may be of any.
     pub(super) fn is_for(&self, class: Option<ToolClass>) -> bool {
         self.of.is_empty() || class.is_none_or(|class| self.of.contains(&class))
-    }
-
-    /// A class of tools that it is for.
-    #[cfg(test)]
-    pub(super) fn class(&self) -> Option<ToolClass> {
-        self.of.first().copied()
     }
 }
 
@@ -172,16 +166,11 @@ fn row(cursor: Cursor<'_>) -> Option<Row> {
         }
         read
     });
-    if proves == Some(true) && !kind.as_deref().is_some_and(kinds::proves_nothing_happened) {
-        let span = record.key_span("proves").unwrap_or_default();
-        let message = "`proves: nothing_done` needs the `kind` of a refusal, such as `403_forbidden` or `not_sent`";
-        cursor.report(Diagnostic::error("unproved", message).at(span, "of what kind?"));
-        return None;
-    }
     let claims = kind.as_deref().is_some_and(kinds::proves_nothing_happened);
-    if claims && proves.is_none() {
-        let span = record.key_span("kind").unwrap_or_default();
-        let message = "a row with the kind of a refusal claims that nothing was done: it needs `proves: nothing_done`";
+    if claims != proves.is_some() {
+        let span = record.key_span(if claims { "kind" } else { "proves" }).unwrap_or_default();
+        let message = "a row with the kind of a refusal claims that nothing was done: it needs `proves: nothing_done`, \
+                       which no other row has";
         cursor.report(Diagnostic::error("unproved", message).at(span, "claims that nothing was done"));
         return None;
     }

@@ -1,8 +1,10 @@
 //! Each row of words by its examples; results as sources write them, each with its answer (`cases.yaml`); and what is read
 //! beside the words.
 
+use super::frame::inside;
 use super::table::{Says, WordTable};
 use super::tool_name::ToolClass;
+use super::words::{Teller, rows_of};
 use super::{Assessment, Failure, ToolResult, assess, failure_of};
 use playproof_engine::event::{KindFrom, StatusFrom as Evidence};
 use playproof_formats::diagnostic::Source;
@@ -33,15 +35,16 @@ const fn word(said: &Assessment) -> &'static str {
 fn each_row_of_words_is_needed_by_its_examples() {
     let mut wrong = Vec::new();
     for (number, row) in WordTable::shipped().rows.iter().enumerate() {
-        let tool = match row.class() {
+        let tool = match row.of.first() {
             Some(ToolClass::Program) => "bash",
             Some(ToolClass::Looking) => "get_it",
             Some(ToolClass::Writing) | None => "do_it",
         };
         for example in &row.examples {
             let example = example.text.as_str();
+            let by = Teller { tool: Some(tool), words: None };
             let said = assess(&ToolResult { body: Some(example), tool: Some(tool), ..ToolResult::default() });
-            let is_own = WordTable::shipped().rows_of(example, tool).contains(&number);
+            let is_own = rows_of(inside(example), by).any(|found| std::ptr::eq(found, row));
             let says = match &said {
                 Assessment::Ok => None,
                 Assessment::Suspected(_) => Some(Says::Suspected),

@@ -8,8 +8,9 @@ use super::exit::Exit;
 use super::frame;
 use super::markup;
 use super::message::{leading_code, message, unframed};
-use super::table::{Place, Row, Says, WordTable};
+use super::table::{Example, Place, Row, Says, WordTable};
 use super::tool_name::{ToolClass, asks};
+use super::word_list::is_in_any_case;
 use playproof_formats::diagnostic::Diagnostic;
 use playproof_formats::yaml::Cursor;
 
@@ -58,25 +59,23 @@ pub(super) struct Named<'t> {
 pub(super) fn hear<'t>(text: &'t str, by: Teller<'_>) -> Option<Heard<'t>> {
     let text = frame::inside(text).trim();
     let heard = |says| Some(Heard { says, message: message(text) });
-    match Exit::of(text, by.tool) {
-        Some(Exit::Ok) => return None, // whatever a command prints, its exit code says that it succeeded
-        Some(Exit::Failed { sure: true }) => return heard(Says::Failed),
-        _ => {}
+    let exit = Exit::of(text, by.tool);
+    if matches!(exit, Some(Exit::Ok)) {
+        return None; // whatever a command prints, its exit code says that it succeeded
     }
-    if let Some(title) = markup::error_page(text) {
-        return Some(Heard { says: Says::Failed, message: title });
+    let is_sure = matches!(exit, Some(Exit::Failed { sure: true }));
+    match markup::error_page(text).filter(|_| !is_sure) {
+        Some(message) => return Some(Heard { says: Says::Failed, message }),
+        None if is_sure || markup::is_error_report(text) => return heard(Says::Failed),
+        None => {}
     }
-    if markup::is_error_report(text) {
-        return heard(Says::Failed);
-    }
-    let exit = Exit::of(text, by.tool).map(|_| Says::Suspected);
     let is_coded = leading_code(cut(text.lines().next().unwrap_or_default(), EXAMINED)).is_some() && !by.is(asks);
     let is_document = is_document(text, by.class());
     // `Cancelled.` of `cancel_order`.
     let is_own_deed = text.len() <= SHORT && deeds::reports_own_deed(text, by.tool);
     let counts = |row: &&Row| (!is_document || row.place == Place::Whole) && (!is_own_deed || row.says == Says::Failed);
-    let rows = rows_of(text, by).filter(counts);
-    let strongest = rows.map(|row| row.says).max().max(exit).max(is_coded.then_some(Says::Failed));
+    let of_rows = rows_of(text, by).filter(counts).map(|row| row.says).max();
+    let strongest = of_rows.max(exit.map(|_| Says::Suspected)).max(is_coded.then_some(Says::Failed));
     strongest.or_else(|| tells_no_deed(text, by).then_some(Says::Suspected)).and_then(heard)
 }
 
@@ -90,11 +89,10 @@ impl WordTable {
             return None;
         }
         let mut is_good = true;
-        for (number, row) in table.rows.iter().enumerate() {
-            let is_own = |(place, view): &(Place, &str)| {
-                *place == row.place && table.matching(view).any(|(found, _)| found == number)
-            };
-            for example in row.examples.iter().filter(|example| !views(&example.text).iter().any(is_own)) {
+        let by = Teller { tool: None, words: Some(&table) };
+        for row in &table.rows {
+            let is_own = |example: &&Example| rows_of(&example.text, by).any(|found| std::ptr::eq(found, row));
+            for example in row.examples.iter().filter(|example| !is_own(example)) {
                 let message = "the pattern of the row does not match its own example";
                 let said = Diagnostic::error("unmatched_example", message).at(example.span.clone(), "not matched");
                 list.report(said.help("`first` is the first line, `last` the last of several, `whole` a short text"));
@@ -118,7 +116,7 @@ pub(super) fn named<'t>(message: &str, by: Teller<'t>) -> Named<'t> {
 }
 
 /// The rows that a text matches, in their order: the user's first.
-fn rows_of<'t>(text: &str, by: Teller<'t>) -> impl Iterator<Item = &'t Row> {
+pub(super) fn rows_of<'t>(text: &str, by: Teller<'t>) -> impl Iterator<Item = &'t Row> {
     let class = by.class();
     let views = views(text);
     let tables = by.words.into_iter().chain([WordTable::shipped()]);
@@ -173,14 +171,10 @@ fn names_nothing(line: &str) -> bool {
     let Some((label, said)) = line.split_once([':', '=']).filter(|(label, _)| label.len() <= 60) else { return false };
     let said = said.trim().trim_end_matches(['.', ',', ';', '|', ')']);
     let first = said.split([',', ';', ' ', '|', ')']).next().unwrap_or_default();
-    let is_word =
-        ["none", "null", "nil", "undefined", "n/a", "-", "0", "[]"].iter().any(|none| said.eq_ignore_ascii_case(none));
-    let is_count = first == "0" || said.chars().all(|c| c.is_ascii_digit() || ".%ms".contains(c)) && !is_status(said);
+    let is_word = is_in_any_case("none null nil undefined n/a - 0 []", said);
+    let is_count = first == "0"
+        || said.chars().all(|c| c.is_ascii_digit() || ".%ms".contains(c)) && !matches!(said.parse(), Ok(400..=599_u16));
     label.chars().all(|c| c.is_ascii_alphanumeric() || " _-'/".contains(c)) && (is_word || is_count)
-}
-
-fn is_status(number: &str) -> bool {
-    number.parse().is_ok_and(|status: u16| (400..=599).contains(&status))
 }
 
 /// Whether a short answer of a tool that writes does not tell of its deed.
@@ -191,20 +185,4 @@ fn tells_no_deed(text: &str, by: Teller<'_>) -> bool {
         && (text.contains(' ') || !text.is_ascii())
         && !text.lines().all(is_field);
     is_prose && by.class() == Some(ToolClass::Writing) && !deeds::reports_a_deed(text, by.tool)
-}
-
-#[cfg(test)]
-impl WordTable {
-    /// The numbers of the rows that a text of `tool` matches.
-    pub(super) fn rows_of(&self, text: &str, tool: &str) -> Vec<usize> {
-        let text = frame::inside(text);
-        let class = Some(ToolClass::of(tool));
-        let views = views(text);
-        let found = views.iter().flat_map(|(place, view)| {
-            self.matching(view)
-                .filter(move |(_, row)| row.place == *place && row.is_for(class))
-                .map(|(number, _)| number)
-        });
-        found.collect()
-    }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::form;
 use super::run::ImportOutput;
 use super::yaml_text;
-use crate::failure::{Assessment, ToolResult, assess};
+use crate::failure::{ToolResult, assess};
 use crate::imported::{ImportWarning, Missing};
 use crate::iso;
 use crate::json;
@@ -131,12 +131,7 @@ fn write(
     if let Some(own) = &output.overrides {
         assessment = own.corrected_content(raw, &result, assessment, &mut output.loss.changed);
     }
-    output.loss.results += 1;
-    match &assessment {
-        Assessment::Ok => {}
-        Assessment::Failed(_) => output.loss.failures += 1,
-        Assessment::Suspected(_) | Assessment::Unfinished(_) => output.loss.suspected += 1,
-    }
+    output.loss.count_result(&assessment);
     output.untimed += u64::from(at.is_none());
     output.lines.result(&OutputResult {
         run,

@@ -107,7 +107,7 @@ pub(super) fn output_of(format: SourceFormat, options: FormatOptions<'_>) -> Imp
     let mut output = ImportOutput::default();
     output.overrides = options.overrides.cloned();
     output.loss.is_overridden = options.overrides.is_some();
-    output.loss.unmatched.extend(options.overrides.into_iter().flat_map(Mapping::misspelt_kinds));
+    output.loss.unknown_kinds.extend(options.overrides.into_iter().flat_map(Mapping::misspelt_kinds));
     output.loss.read_as = format.as_str().to_owned();
     output.loss.missing.extend([
         Missing::Kinds,

@@ -11,6 +11,7 @@ use crate::iso;
 use crate::json;
 use crate::json::{Fields, SourceArgs};
 use crate::raw_value::RawValue;
+use crate::wire;
 
 /// What a message with the result of a tool has as its `status` if the tool failed: LangChain writes `error`.
 const FAILED_STATUS: [&str; 3] = ["error", "failed", "failure"];
@@ -242,7 +243,8 @@ impl Walk<'_> {
         let assessment = assessment(raw, result, self.output);
         let (id, tool, at) = (id.as_deref(), named.as_deref(), at.as_deref());
         let (text, flagged) = (&*content, flag.failed.is_some());
-        run.result(&SourceResult { id, tool, assessment, text, flagged, at, place, span }, self.output);
+        let row = wire::hash_of_line(raw.get());
+        run.result(&SourceResult { id, tool, assessment, text, row, flagged, at, place, span }, self.output);
     }
 
     /// The time of a message, if our format can hold it.

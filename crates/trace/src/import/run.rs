@@ -35,6 +35,8 @@ pub(super) struct SourceResult<'a> {
     pub(super) assessment: Assessment,
     /// Its text.
     pub(super) text: &'a str,
+    /// Distinguishes its message from others.
+    pub(super) row: u32,
     /// A flag of the source tells whether it failed.
     pub(super) flagged: bool,
     pub(super) at: Option<&'a str>,
@@ -43,7 +45,7 @@ pub(super) struct SourceResult<'a> {
 }
 
 /// The output of an import.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ImportOutput {
     pub(super) lines: TraceWriter,
     pub(super) loss: LossReport,
@@ -57,6 +59,20 @@ pub(super) struct ImportOutput {
     unflagged: u64,
     /// Calls and results without a time.
     pub(super) untimed: u64,
+}
+
+impl Default for ImportOutput {
+    fn default() -> ImportOutput {
+        ImportOutput {
+            lines: TraceWriter::of_format(),
+            loss: LossReport::default(),
+            finder: LineFinder::default(),
+            overrides: None,
+            histories: Histories::default(),
+            unflagged: 0,
+            untimed: 0,
+        }
+    }
 }
 
 impl ImportOutput {
@@ -93,6 +109,8 @@ pub(super) struct RunWriter {
     used: UsedNames,
     /// Written ids that no later call may have: those of renamed calls and orphans.
     retired: UsedNames,
+    /// The written ids of the last calls that were renamed, by their ids in the source.
+    renamed: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
@@ -135,12 +153,20 @@ impl RunWriter {
     fn call_id(&mut self, wanted: &str, place: &str, loss: &mut LossReport) -> String {
         if !self.waiting_ids.contains(wanted) && !self.retired.has(wanted) {
             self.used.add(wanted);
+            self.renamed.remove(wanted);
             return wanted.to_owned();
         }
         loss.warn(ImportWarning::RepeatedId, place);
         let id = self.used.free(wanted, '~');
         self.retired.add(&id);
+        self.renamed.insert(wanted.to_owned(), id.clone());
         id
+    }
+
+    /// The written id of the last call with this id in the source, which was answered before.
+    fn answered_before(&self, wanted: &str) -> Option<String> {
+        let as_it_is = || (self.used.has(wanted) && !self.retired.has(wanted)).then(|| wanted.to_owned());
+        self.renamed.get(wanted).cloned().or_else(as_it_is)
     }
 
     fn remember(&mut self, wanted: &str, id: String, tool: &str) {
@@ -175,25 +201,24 @@ impl RunWriter {
 
     pub(super) fn result(&mut self, result: &SourceResult<'_>, output: &mut ImportOutput) {
         let id = self.answered_id(result, &mut output.loss);
-        output.loss.results += 1;
-        output.untimed += u64::from(result.at.is_none());
-        output.unflagged += u64::from(!result.flagged);
-        match result.assessment {
-            Assessment::Ok => {}
-            Assessment::Failed(_) => output.loss.failures += 1,
-            Assessment::Suspected(_) | Assessment::Unfinished(_) => output.loss.suspected += 1,
-        }
-        output.lines.result(&OutputResult {
+        let is_written = output.lines.result(&OutputResult {
             run: self.name.as_deref(),
             id: Some(&id),
             at: result.at.map(At::Text),
             status: OutputStatus::of(&result.assessment),
             status_from: Some(result.assessment.evidence(result.flagged)),
             text: Some(result.text),
+            row: Some(result.row),
             source: result.place,
             span: result.span,
             ..OutputResult::default()
         });
+        if !is_written {
+            return output.loss.warn(ImportWarning::Copy, result.place);
+        }
+        output.loss.count_result(&result.assessment);
+        output.untimed += u64::from(result.at.is_none());
+        output.unflagged += u64::from(!result.flagged);
     }
 
     /// The written id of the answered call: the earliest that waits for this result.
@@ -208,6 +233,9 @@ impl RunWriter {
         };
         if let Some(call) = first.copied().and_then(|first| self.take(first)) {
             return call.id;
+        }
+        if let Some(id) = answer.id.and_then(|id| self.answered_before(id)) {
+            return id;
         }
         loss.warn(ImportWarning::ResultWithoutCall, answer.place);
         let orphan = self.used.free(answer.id.unwrap_or(answer.place), '~');
@@ -264,6 +292,7 @@ mod tests {
             tool,
             assessment: Assessment::Ok,
             text: "",
+            row: 0,
             flagged: false,
             at: None,
             place,
@@ -329,8 +358,9 @@ mod tests {
         run.call(&call(Some("a"), "t", "p"), &mut output);
         run.result(&result(Some("a"), None, "p"), &mut output);
         run.result(&result(Some("a"), None, "p"), &mut output);
+        run.result(&result(Some("b"), None, "p"), &mut output);
         assert_eq!(output.loss.count(ImportWarning::ResultWithoutCall), 2);
-        assert_eq!(ids(output), [">a", "a~2", ">a~2", ">a~3"]);
+        assert_eq!(ids(output), [">a", "a~2", ">a~2", ">a~2", ">b"]);
     }
 
     #[test]

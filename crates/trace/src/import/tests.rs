@@ -28,7 +28,7 @@ fn chat(result: &str) -> String {
 fn a_chat_becomes_calls_results_and_the_end_of_its_run() {
     let found = imported(&chat(r#"{"role":"tool","tool_call_id":"c1","content":"done"}"#));
     let expected = r#"{"type":"tool_call","run_id":"run_1","call_id":"c1","tool":"pay","args":{"n":1},"source":"[0].tool_calls[0]"}
-{"type":"tool_result","run_id":"run_1","call_id":"c1","status":"ok","status_from":"text","source":"[1]"}
+{"type":"tool_result","run_id":"run_1","call_id":"c1","status":"ok","status_from":"text","row":693578011,"source":"[1]"}
 {"type":"run_end","run_id":"run_1"}
 "#;
     assert_eq!(std::str::from_utf8(&found.lines), Ok(expected));

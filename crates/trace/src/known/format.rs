@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 
 use super::beginning::{completed, documents};
-use super::prefixed;
 use crate::import;
 use crate::import::{FormatOptions, SourceFormat};
-use crate::imported::{ImportWarning, Imported};
+use crate::imported::Imported;
 use crate::mapping;
 use crate::mapping::Mapping;
+use crate::prefixed;
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 
@@ -43,21 +43,21 @@ const fn built_in(name: &'static str, format: SourceFormat) -> KnownFormat {
     KnownFormat { name, title: format.as_str(), reader: Reader::BuiltIn(format) }
 }
 
-/// The format whose messages may have a prefix in a log.
-const MESSAGES: &str = "mcp-jsonrpc";
-
 /// Every known format, by name.
-pub static FORMATS: [KnownFormat; 26] = [
+pub static FORMATS: [KnownFormat; 31] = [
+    mapped!("agent-client-protocol", "Agent Client Protocol messages"),
     mapped!("anthropic-messages", "Anthropic Messages"),
     mapped!("bedrock-converse", "Amazon Bedrock Converse"),
     mapped!("burr-log", "Burr tracking log"),
     mapped!("claude-code", "Claude Code session log"),
     mapped!("claude-stream", "Claude Code stream-json output"),
+    mapped!("codex-exec", "Codex CLI exec output"),
     mapped!("codex-rollout", "Codex CLI rollout"),
     mapped!("gemini-cli", "Gemini CLI session"),
     mapped!("gemini-contents", "Gemini contents"),
     mapped!("inspect-log", "Inspect evaluation log"),
     mapped!("jaeger-genai", "Jaeger spans of the GenAI conventions"),
+    mapped!("langchain-messages", "LangChain messages"),
     mapped!("langfuse-observations", "Langfuse observations"),
     mapped!("langgraph-events", "LangGraph events"),
     mapped!("langsmith-runs", "LangSmith runs"),
@@ -66,9 +66,11 @@ pub static FORMATS: [KnownFormat; 26] = [
     mapped!("openai-agents-traces", "OpenAI Agents SDK traces"),
     built_in("openai-chat", SourceFormat::OpenAi),
     mapped!("openai-responses", "OpenAI Responses items"),
+    mapped!("opencode", "opencode sessions"),
     mapped!("openhands", "OpenHands events"),
     mapped!("otlp-genai", "OpenTelemetry spans of the GenAI conventions"),
     mapped!("pi-session", "pi session"),
+    mapped!("pydantic-ai-messages", "pydantic-ai messages"),
     built_in("tau-bench", SourceFormat::Tau),
     built_in("tau2-bench", SourceFormat::Tau2),
     built_in("vcr-cassette", SourceFormat::Cassette),
@@ -111,15 +113,7 @@ impl KnownFormat {
         redaction: &RedactionRules,
     ) -> Result<Imported, Report> {
         match (&self.reader, self.applied(options)) {
-            (_, Some(mapping)) => {
-                let messages = if self.name == MESSAGES { prefixed::messages(bytes) } else { None };
-                let Some(messages) = messages else { return mapping::apply(&mapping, bytes, name, redaction) };
-                let mut imported = mapping::apply(&mapping, &messages.bytes, name, redaction)?;
-                imported
-                    .loss
-                    .warn_of(ImportWarning::UnmatchedRow, messages.others, || format!("line {}", messages.first_other));
-                Ok(imported)
-            }
+            (_, Some(mapping)) => mapping::apply(&mapping, bytes, name, redaction),
             (Reader::BuiltIn(format), None) => {
                 import::import_with(*format, bytes, name, options).map_err(|report| redaction.report(report))
             }
@@ -164,9 +158,9 @@ pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
     if is_yaml_cassette {
         return FORMATS.iter().filter(|format| format.is_cassette()).collect();
     }
-    if let Some(messages) = prefixed::messages(start) {
-        let found = detect(&messages.bytes);
-        return found.into_iter().filter(|format| format.name == MESSAGES).collect();
+    if let Some(unwrapped) = prefixed::unwrapped(start) {
+        let found = detect(&unwrapped.bytes);
+        return found.into_iter().filter(|format| format.text().is_some()).collect();
     }
     if !matches!(first, Some(b'{' | b'[')) {
         return Vec::new();
@@ -205,6 +199,7 @@ pub fn foreign(start: &[u8]) -> Vec<&'static KnownFormat> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::imported::ImportWarning;
 
     fn names(start: &str) -> Vec<&'static str> {
         detect(start.as_bytes()).iter().map(|format| format.name).collect()

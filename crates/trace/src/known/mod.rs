@@ -2,7 +2,7 @@
 
 mod beginning;
 mod format;
-mod prefixed;
+
 #[cfg(test)]
 mod tests;
 

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::condition::{ResultParts, any, text};
@@ -23,12 +24,13 @@ use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
 use crate::json::{Parsed, SourceArgs};
 use crate::origin::{LineFinder, Origins, SourceSpan};
+use crate::prefixed;
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
 use crate::source_value::SourceValue;
 use crate::tool_hints;
 use crate::trace_writer::{At, OutputCall, TraceWriter};
-use playproof_formats::diagnostic::Report;
+use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::yaml::shorten;
 
 /// Converts a foreign source, called `name`, into lines in our own trace format. The source is JSON Lines, JSON documents in a
@@ -37,7 +39,8 @@ use playproof_formats::yaml::shorten;
 /// # Errors
 /// Bytes that are not UTF-8 or not JSON, with the place; a mapping by which no row is a call, with the paths of the rows.
 pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Report> {
-    let source = SourceText::new(bytes, name).map_err(|report| redaction.report(report))?;
+    let (bytes, others, first_other) = prefixed::objects(bytes);
+    let source = SourceText::new(&bytes, name).map_err(|report| redaction.report(report))?;
     let mut applier = Applier { finder: source.lines(), ..Applier::new(mapping, name, redaction) };
     let mut documents = Documents::new(source);
     while let Some(next) = documents.next() {
@@ -53,6 +56,7 @@ pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionR
             Err(broken) => return Err(redaction.report(broken.report)),
         }
     }
+    applier.loss.warn_of(ImportWarning::UnmatchedRow, others, || format!("line {first_other}"));
     let (lines, origins) = (applier.take_lines(), applier.take_origins());
     applier.finish().map(|loss| Imported { lines, origins, loss })
 }
@@ -98,6 +102,8 @@ pub struct Applier {
     seen: BTreeSet<u64>,
     /// The run that the last row for `new_run` began.
     begun_run: Option<String>,
+    /// The place of a duration in the mapping that is a number without a unit.
+    pub(super) unitless: Option<Range<usize>>,
 }
 
 /// A row with its place.
@@ -113,7 +119,7 @@ impl Applier {
         Applier {
             mapping: Arc::new(mapping.clone()),
             name: name.into(),
-            lines: TraceWriter::default(),
+            lines: if mapping.title.is_some() { TraceWriter::of_format() } else { TraceWriter::default() },
             finder: LineFinder::default(),
             loss: LossReport {
                 read_as: mapping.title.unwrap_or("rows of a mapping").into(),
@@ -134,6 +140,7 @@ impl Applier {
             failures: FailureCache::default(),
             seen: BTreeSet::new(),
             begun_run: None,
+            unitless: None,
         }
     }
 
@@ -195,19 +202,31 @@ impl Applier {
             let has_condition = self.mapping.results.iter().any(|result| result.when.is_some());
             self.loss.no_row_is_a_result = has_condition && !results;
             let looked_for = results || !has_condition;
+            if let Some(report) = self.mistakes(looked_for) {
+                return Err(report);
+            }
             self.loss.unused = self.sample.unused(&self.mapping, &self.hits, &self.no_rows, looked_for);
             let has_failures = self.loss.failures + self.loss.suspected > 0 || !results;
             let mut misspelt = self.sample.misspelt(&self.mapping, &self.unseen, has_failures);
             misspelt.retain(|test| !self.loss.unused.iter().any(|field| field.path == test.path));
             self.loss.unused.append(&mut misspelt);
-            self.loss.unmatched.extend(self.sample.unmatched(&self.mapping, &self.unseen));
         }
         let of_user = self.mapping.title.is_none().then_some(&self.mapping).or(self.mapping.overrides.as_ref());
-        self.loss.unmatched.extend(of_user.into_iter().flat_map(|mapping| mapping.misspelt_kinds()));
+        self.loss.unknown_kinds.extend(of_user.into_iter().flat_map(|mapping| mapping.misspelt_kinds()));
         self.loss.missing.append(&mut missing(&self.mapping));
         self.lines.report(&mut self.loss);
         self.loss.runs = self.runs.len().max(1) as u64;
         Ok(self.loss)
+    }
+
+    /// What the mapping needs of each row and no row has, and durations without a unit.
+    fn mistakes(&self, results: bool) -> Option<Report> {
+        let mut found = self.sample.missing(&self.mapping, &self.hits, &self.unseen, (&self.no_rows, results));
+        found.extend(self.unitless.clone().map(|span| {
+            let said = Diagnostic::error("no_unit", "a duration has no unit").at(span, "its values are numbers");
+            said.help("say the unit, such as `{ path: PATH, unit: ms }`")
+        }));
+        (!found.is_empty()).then(|| Report { source: self.mapping.source.clone(), diagnostics: found })
     }
 
     fn document(&mut self, document: &Parsed<'_>, place: &str) {
@@ -252,7 +271,9 @@ impl Applier {
         if self.rows == FIRST_ROWS {
             self.unseen.keep(|test| self.sample.suspects(&mapping, test));
         }
-        if self.is_copy(row) {
+        let is_copy = self.is_copy(row);
+        let result = mapping.results.iter().find(|result| lists.contains(&result.records) && result.is_for(row));
+        if is_copy && (result.is_none() || mapping.title.is_none()) {
             self.loss.warn(ImportWarning::Copy, place);
             return;
         }
@@ -267,8 +288,8 @@ impl Applier {
         }
         let placed = PlacedRow { row, place, span: self.finder.find(row.value.text) };
         let call = mapping.calls.iter().find(|call| lists.contains(&call.records) && call.is_for(row));
-        let result = mapping.results.iter().find(|result| lists.contains(&result.records) && result.is_for(row));
-        let call = call.filter(|call| self.call(call, &placed, result));
+        // Of a row that is there again, the result may be another one.
+        let call = call.filter(|call| is_copy || self.call(call, &placed, result));
         if let Some(result) = result {
             self.unseen.result(row);
             self.result(result, &placed, call);
@@ -299,6 +320,10 @@ impl Applier {
     fn call(&mut self, map: &CallMap, placed: &PlacedRow<'_, '_>, result: Option<&ResultMap>) -> bool {
         let PlacedRow { row, place, span } = *placed;
         let named = self.scalar(Some(&map.tool), row);
+        let named = match (named, self.scalar(map.server.as_ref(), row)) {
+            (Some(named), Some(server)) if !server.is_empty() => Some(Cow::Owned(format!("mcp__{server}__{named}"))),
+            (named, _) => named,
+        };
         let own = self.mapping.overrides.as_ref();
         let own = own.and_then(|own| own.other_tool(row, named.as_deref(), &mut self.loss.changed));
         let Some(tool) = own.as_deref().or(named.as_deref()).filter(|tool| !tool.is_empty()) else {
@@ -314,6 +339,9 @@ impl Applier {
         }
         let at = self.time(map.at.as_ref(), row, place);
         let at = at.or_else(|| self.times(result.filter(|_| map.at.is_none())?, placed, None).0);
+        let timeout = self.find(map.timeout.as_ref(), row);
+        let timeout =
+            timeout.and_then(|found| time::span(found.raw(), self.duration_unit(map.timeout.as_ref(), &found)));
         let (key, token) = (self.scalar(map.key.as_ref(), row), self.scalar(map.token.as_ref(), row));
         let evidence = self.find(map.evidence.as_ref(), row);
         let evidence = evidence.as_ref().map(|evidence| listed(evidence.raw()));
@@ -348,6 +376,7 @@ impl Applier {
             evidence: evidence.as_deref(),
             token: token.as_deref(),
             step,
+            timeout,
             source: place,
             span,
             ..OutputCall::default()

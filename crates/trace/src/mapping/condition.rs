@@ -20,6 +20,8 @@ pub(super) struct RowCondition(pub(super) Vec<FieldTest>);
 pub(super) struct FieldTest {
     pub(super) subject: TestedValue,
     pub(super) tests: Vec<ValueTest>,
+    /// A source need not have its path.
+    pub(super) is_optional: bool,
     /// The place of its path in the mapping file.
     pub(super) span: Range<usize>,
 }

@@ -7,6 +7,7 @@ use super::model::{CallMap, Mapping, ResultMap, Selector};
 use super::row::{SourceRow, rows_of};
 use super::values::{of_document, value_of};
 use crate::json;
+use crate::prefixed;
 use crate::raw_value::RawValue;
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
@@ -45,7 +46,8 @@ pub fn first_rows(
     most: usize,
     redaction: &RedactionRules,
 ) -> Result<Vec<FoundRow>, Report> {
-    let source = SourceText::new(bytes, name).map_err(|report| redaction.report(report))?;
+    let (bytes, ..) = prefixed::objects(bytes);
+    let source = SourceText::new(&bytes, name).map_err(|report| redaction.report(report))?;
     let file: Arc<str> = name.into();
     let mut documents = Documents::new(source);
     let mut found: Vec<FoundRow> = Vec::new();

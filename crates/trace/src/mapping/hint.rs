@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::condition::{FieldTest, ValueTest};
-use super::misspelt::{is_inflected, is_swapped};
 use super::model::{Mapping, ResultMap, Selector, ValueSource};
 use super::path::{FILE, Path, child};
 use super::row::SourceRow;
 use super::unseen::{UnseenTest, UnseenTests};
 use crate::json::{self, Fields, Parsed};
-use crate::misfit::{UnmatchedValue, UnusedField};
+use crate::misfit::UnusedField;
 use crate::raw_value::RawValue;
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
@@ -120,17 +118,12 @@ impl RowSample {
         self.redaction.is_empty()
     }
 
-    /// The selectors that no row has; those of results only if a row is a result, and not where `records` finds no rows.
+    /// The selectors that no row has and that may be missing; those of results only if a row is a result, and not where
+    /// `records` finds no rows.
     pub(super) fn unused(&self, mapping: &Mapping, hits: &[u64], no_rows: &[usize], results: bool) -> Vec<UnusedField> {
-        if let [result] = mapping.results.as_slice()
-            && let Some(span) = result.records_span.clone().filter(|_| no_rows.contains(&result.records))
-        {
-            return vec![self.without_rows(mapping, result, span)];
+        if let Some(unused) = self.result_without_rows(mapping, no_rows) {
+            return vec![unused];
         }
-        let looked_for = |selector: &&Selector| results || !selector.field.starts_with("result.");
-        let unused = |selector: &&Selector| hits.get(selector.number).is_none_or(|&hits| hits == 0);
-        let is_null =
-            |selector: &&Selector| selector.sources.iter().filter_map(ValueSource::path).any(|path| self.is_null(path));
         let unused_field = |selector: &Selector| {
             let path = selector.written();
             let elsewhere = self.paths.contains(&path);
@@ -138,22 +131,60 @@ impl RowSample {
             let place = mapping.place(&selector.span);
             UnusedField { field: selector.field.clone(), path, near, elsewhere, place }
         };
+        let unused = self.unused_selectors(mapping, hits, results).into_iter();
+        unused.filter(|selector| !selector.is_optional).map(unused_field).collect()
+    }
+
+    fn unused_selectors<'m>(&self, mapping: &'m Mapping, hits: &[u64], results: bool) -> Vec<&'m Selector> {
+        let looked_for = |selector: &&Selector| results || !selector.field.starts_with("result.");
+        let unused = |selector: &&Selector| hits.get(selector.number).is_none_or(|&hits| hits == 0);
+        let is_null =
+            |selector: &&Selector| selector.sources.iter().filter_map(ValueSource::path).any(|path| self.is_null(path));
         let is_hit = |selector: &&Selector| !unused(selector);
         // One of several maps that no row fits is for rows that this source does not have.
         let fits = |map: &Vec<&Selector>, several: bool| !several || map.iter().any(is_hit);
         let calls = mapping.calls.iter().map(|call| (call.selectors(), mapping.calls.len() > 1));
         let results = mapping.results.iter().map(|result| (result.selectors(), mapping.results.len() > 1));
         let maps = calls.chain(results).filter(|(map, several)| fits(map, *several)).flat_map(|(map, _)| map);
-        mapping
-            .unique
-            .iter()
-            .chain(&mapping.direction)
-            .chain(maps)
-            .filter(|selector| !selector.is_constant())
-            .filter(looked_for)
-            .filter(|selector| unused(selector) && !is_null(selector))
-            .map(unused_field)
-            .collect()
+        let all = mapping.unique.iter().chain(&mapping.direction).chain(maps);
+        let all = all.filter(|selector| !selector.is_constant()).filter(looked_for);
+        all.filter(|selector| unused(selector) && !is_null(selector)).collect()
+    }
+
+    /// What each row needs and no row has, each with its place in the mapping.
+    pub(super) fn missing(
+        &self,
+        mapping: &Mapping,
+        hits: &[u64],
+        unseen: &UnseenTests,
+        (no_rows, results): (&[usize], bool),
+    ) -> Vec<Diagnostic> {
+        if self.result_without_rows(mapping, no_rows).is_some() {
+            return Vec::new();
+        }
+        let selectors = self.unused_selectors(mapping, hits, results).into_iter().filter(|part| part.is_needed());
+        let parts = selectors.map(|part| (part.field.as_str(), part.written(), part.span.clone()));
+        let needed = mapping.needed_tests();
+        let is_needed =
+            |test: &&UnseenTest| needed.iter().any(|(key, needed)| *key == test.key && needed.span == test.span);
+        let tests = unseen.paths().filter(|test| !self.is_null(&test.path)).filter(is_needed);
+        let tests = tests.map(|test| (test.key, test.path.to_string(), test.span.clone()));
+        let said = |(field, path, span): (&str, String, Range<usize>)| {
+            let elsewhere = self.paths.contains(&path);
+            let near = if elsewhere { None } else { self.near(&path) };
+            let message =
+                format!("no row {}has `{path}`, which `{field}` needs", if elsewhere { "of its kind " } else { "" });
+            let said = Diagnostic::error("unknown_path", message).at(span, "no row has this");
+            let near = near.map(|near| format!("did you mean `{near}`?"));
+            said.help(near.unwrap_or_else(|| "where rows may lack it, write `optional: true` beside it".to_owned()))
+        };
+        parts.chain(tests).map(said).collect()
+    }
+
+    fn result_without_rows(&self, mapping: &Mapping, no_rows: &[usize]) -> Option<UnusedField> {
+        let [result] = mapping.results.as_slice() else { return None };
+        let span = result.records_span.clone().filter(|_| no_rows.contains(&result.records))?;
+        Some(self.without_rows(mapping, result, span))
     }
 
     /// The `records` of results that find no rows.
@@ -179,7 +210,7 @@ impl RowSample {
         let misspelt = |test: &&UnseenTest| {
             let near = self.near_untested(mapping, test);
             (near.is_some() || test.key == "failed" && nothing_tells).then(|| UnusedField {
-                field: test.key.clone(),
+                field: test.key.to_owned(),
                 path: test.path.to_string(),
                 near,
                 elsewhere: false,
@@ -189,43 +220,22 @@ impl RowSample {
         unseen.iter().filter_map(misspelt).collect()
     }
 
-    /// The path that a condition for a path which no row has probably means. A path that is tested too is another one, unless
-    /// only two letters are swapped and another key of the mapping tests it.
+    /// The path that a condition for a path which no row has probably means. A path that is tested too is another one.
     fn near_untested(&self, mapping: &Mapping, test: &UnseenTest) -> Option<String> {
         let path = test.path.to_string();
         let parts = mapping.results.iter().flat_map(ResultMap::parts).map(|(name, _)| name);
         let parts = parts.filter(|_| mapping.tests_of_results().iter().any(|(key, _)| *key == test.key));
-        let near = did_you_mean(&path, self.paths.iter().map(String::as_str).chain(parts));
-        let near = near.filter(|near| *near != path && !is_inflected(near, &path))?;
-        let is_swapped = is_swapped(near, &path);
-        let is_near =
-            |(_, other): &&(&'static str, &FieldTest)| other.subject.named().is_some_and(|named| named == near);
-        let tests: Vec<_> = mapping.tests_of_results().into_iter().chain(mapping.tests_of_rows()).collect();
-        let is_tested = tests.iter().filter(is_near).any(|(key, _)| *key == test.key || !is_swapped);
+        let near =
+            did_you_mean(&path, self.paths.iter().map(String::as_str).chain(parts)).filter(|near| *near != path)?;
+        let mut tests = mapping.tests_of_results().into_iter().chain(mapping.tests_of_rows());
+        let is_tested = tests.any(|(_, other)| other.subject.named().is_some_and(|named| named == near));
         (!is_tested).then(|| self.shown(near))
     }
 
     /// Whether it is probably a slip that no row had this so far.
     pub(super) fn suspects(&self, mapping: &Mapping, test: &UnseenTest) -> bool {
-        match test.is_unseen_path() {
-            true => test.key == "failed" || self.near_untested(mapping, test).is_some(),
-            false => misspelt_value(mapping, test).is_some(),
-        }
-    }
-
-    /// The values that are probably misspelt, and the kinds.
-    pub(super) fn unmatched(&self, mapping: &Mapping, unseen: &UnseenTests) -> Vec<UnmatchedValue> {
-        let unmatched = |test: &UnseenTest| {
-            let (value, others) = misspelt_value(mapping, test)?;
-            Some(UnmatchedValue {
-                field: test.key.clone(),
-                value: value.to_owned(),
-                path: Some(test.path.to_string()),
-                others: others.into_iter().filter(|_| self.is_quoted()).map(str::to_owned).collect(),
-                place: mapping.place(&test.span),
-            })
-        };
-        unseen.all().filter_map(unmatched).collect()
+        let is_needed = mapping.needed_tests().iter().any(|(_, needed)| needed.span == test.span);
+        is_needed || test.key == "failed" || self.near_untested(mapping, test).is_some()
     }
 
     /// The report of a mapping by which the content alone tells whether a result failed, if no result has any.
@@ -322,13 +332,4 @@ impl RowSample {
         }
         hints.join("; ")
     }
-}
-
-/// The word of a test that is probably misspelt, and what may be meant. A value that results are tested for is another one.
-fn misspelt_value<'t>(mapping: &Mapping, test: &'t UnseenTest) -> Option<(&'t str, Vec<&'t str>)> {
-    let (word, others) = test.misspelt()?;
-    let path = Some(test.path.to_string());
-    let is_for = |test: &ValueTest| test.needs_value() && test.holds(others.first().copied());
-    let is_tested = |(_, field): &(&str, &FieldTest)| field.subject.named() == path && field.tests.iter().any(is_for);
-    (!mapping.tests_of_results().iter().any(is_tested)).then_some((word, others))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::condition::ResultPart;
-use super::lower_condition::{PartNames, bad_path, collect, conditions, failed_when, kinds_of, skipped};
+use super::lower_condition::{PartNames, bad_path, collect, conditions, failed_when, kinds_of, optional, skipped};
 use super::model::{
     CallMap, FailedWhen, Mapping, Pairing, Prefix, ResultMap, Selector, StepMap, TimeUnit, ValueSource,
 };
@@ -37,9 +37,11 @@ pub(super) const TOP: [&str; 20] = [
 ];
 /// The keys that say something else of a recognised format; a mapping without `call` has no others.
 const OVERRIDES: [&str; 8] = ["format", "failed", "not_failed", "not_suspected", "kinds", "words", "run", "tool"];
-pub(super) const CALL: [&str; 12] =
-    ["records", "where", "run", "id", "tool", "args", "at", "key", "evidence", "token", "parent", "step"];
-pub(super) const RESULT: [&str; 19] = [
+pub(super) const CALL: [&str; 14] = [
+    "records", "where", "run", "id", "tool", "server", "args", "at", "timeout", "key", "evidence", "token", "parent",
+    "step",
+];
+pub(super) const RESULT: [&str; 20] = [
     "records",
     "where",
     "run",
@@ -59,8 +61,9 @@ pub(super) const RESULT: [&str; 19] = [
     "retry_after_s",
     "headers",
     "retriable",
+    "from_caller",
 ];
-pub(super) const VALUE: [&str; 4] = ["path", "value", "strip", "unit"];
+pub(super) const VALUE: [&str; 5] = ["path", "value", "strip", "unit", "optional"];
 pub(super) const STRIP: [&str; 1] = ["prefix"];
 pub(super) const UNITS: [(&str, TimeUnit); 5] = [
     ("s", TimeUnit::Seconds),
@@ -72,7 +75,7 @@ pub(super) const UNITS: [(&str, TimeUnit); 5] = [
 pub(super) const PAIRS: [(&str, Pairing); 3] =
     [("id", Pairing::Id), ("order", Pairing::Order), ("known", Pairing::Known)];
 /// The parts of a call or result that are times or durations.
-const TIMES: [&str; 4] = ["call.at", "result.started", "result.at", "result.latency"];
+const TIMES: [&str; 5] = ["call.at", "call.timeout", "result.started", "result.at", "result.latency"];
 /// The parts of a result that conditions on a recognised format can name.
 pub(super) const RESULT_PARTS: [(&str, ResultPart); 3] =
     [("message", ResultPart::Message), ("status", ResultPart::Status), ("code", ResultPart::Code)];
@@ -207,16 +210,19 @@ impl MappingLowering {
         let span = record.key_span("where").unwrap_or_else(|| record.span());
         let tool = record.required("tool").and_then(|tool| self.selector(tool, "call.tool"));
         // Reads all parts before it gives up, so that all errors are reported.
-        let keys = ["run", "id", "args", "at", "key", "evidence", "token"];
-        let [run, id, args, at, key, evidence, token] = keys.map(|key| self.part(&record, "call.", key));
+        let keys = ["run", "id", "server", "args", "at", "timeout", "key", "evidence", "token"];
+        let [run, id, server, args, at, timeout, key, evidence, token] =
+            keys.map(|key| self.part(&record, "call.", key));
         let step_of = StepMap::of(["parent", "step"].map(|key| self.part(&record, "call.", key)), &record);
         Some(CallMap {
             records: records?,
             records_span: record.optional("records").map(Cursor::span),
             run: run?,
             id: id?,
+            server: server?,
             args: args?,
             at: at?,
+            timeout: timeout?,
             key: key?,
             evidence: evidence?,
             token: token?,
@@ -244,6 +250,7 @@ impl MappingLowering {
         let [status, code, kind] = ["status", "code", "kind"].map(&mut part);
         let [after_ms, after_s, headers] = ["retry_after_ms", "retry_after_s", "headers"].map(&mut part);
         let retriable = part("retriable");
+        let is_from_caller = record.optional("from_caller").map(|said| said.bool());
         Some(ResultMap {
             records: records?,
             records_span: record.optional("records").map(Cursor::span),
@@ -263,6 +270,7 @@ impl MappingLowering {
             retry_after_s: after_s?,
             headers: headers?,
             retriable: retriable?,
+            is_from_caller: all_or_none(is_from_caller)?.unwrap_or_default(),
             when: all_or_none(when)?,
         })
     }
@@ -300,8 +308,19 @@ impl MappingLowering {
         };
         let number = self.selectors;
         self.selectors += 1;
+        let has_unit_in_name = field.ends_with("_ms") || field.ends_with("_s");
         let (field, span) = (field.to_owned(), cursor.span());
-        Some(Selector { sources: sources?, strip: strip?, unit: unit?, field, span, number })
+        let is_optional = optional(cursor);
+        Some(Selector {
+            sources: sources?,
+            strip: strip?,
+            unit: unit?,
+            is_optional: is_optional?,
+            has_unit_in_name,
+            field,
+            span,
+            number,
+        })
     }
 }
 

@@ -8,7 +8,8 @@ use super::path::Path;
 use playproof_formats::diagnostic::Diagnostic;
 use playproof_formats::yaml::{Cursor, Key, NodeKind, Scalar};
 
-pub(super) const TEST: [&str; 7] = ["equals", "contains", "starts_with", "matches", "absent", "not", "case"];
+pub(super) const TEST: [&str; 8] =
+    ["equals", "contains", "starts_with", "matches", "absent", "not", "case", "optional"];
 /// The words of `case`: whether case counts.
 pub(super) const CASES: [(&str, bool); 2] = [("sensitive", true), ("ignored", false)];
 
@@ -93,10 +94,18 @@ fn condition(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<RowCondition> {
         });
         let path = subject.map_err(|why| value.report(bad_path(key.text, &why).at(key.span.clone(), "not a path")));
         let tests = if lacks_value(&key, value) { None } else { tests(value) };
+        let is_optional = optional(value);
         let (path, tests) = (path.ok()?, tests?);
-        Some(FieldTest { subject: names.subject(path, &tests), tests, span: key.span })
+        Some(FieldTest { subject: names.subject(path, &tests), tests, is_optional: is_optional?, span: key.span })
     });
     collect(read).map(RowCondition)
+}
+
+/// Whether a map says that its path need not be there.
+pub(super) fn optional(cursor: Cursor<'_>) -> Option<bool> {
+    let entries = cursor.is_map().then(|| cursor.entries("a map")).flatten();
+    let said = entries.into_iter().flatten().find(|(key, _)| key.text == "optional");
+    said.map_or(Some(false), |(_, value)| value.bool())
 }
 
 /// Refuses a key without a value, which mostly was to be one more word of a list: `{ event: end, wait }`.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::condition::{FieldTest, RowCondition};
+use super::condition::{FieldTest, RowCondition, ValueTest};
 use super::path::Path;
 use crate::failure::WordTable;
 use playproof_formats::diagnostic::Source;
@@ -113,6 +113,10 @@ pub(super) struct Selector {
     pub(super) strip: Vec<Prefix>,
     /// The unit of a time or a duration.
     pub(super) unit: Option<TimeUnit>,
+    /// A source need not have it.
+    pub(super) is_optional: bool,
+    /// The key of a duration names its unit.
+    pub(super) has_unit_in_name: bool,
     /// Its name, such as `call.args`.
     pub(super) field: String,
     /// Its place in the mapping file.
@@ -155,10 +159,14 @@ pub(super) struct CallMap {
     /// The place of `where`, or else of `call`, in the mapping file.
     pub(super) span: Range<usize>,
     pub(super) tool: Selector,
+    /// The MCP server of the tool: tools of two servers differ.
+    pub(super) server: Option<Selector>,
     pub(super) run: Option<Selector>,
     pub(super) id: Option<Selector>,
     pub(super) args: Option<Selector>,
     pub(super) at: Option<Selector>,
+    /// How long its caller waits for it.
+    pub(super) timeout: Option<Selector>,
     pub(super) key: Option<Selector>,
     pub(super) evidence: Option<Selector>,
     pub(super) token: Option<Selector>,
@@ -199,6 +207,8 @@ pub(super) struct ResultMap {
     pub(super) retry_after_s: Option<Selector>,
     pub(super) headers: Option<Selector>,
     pub(super) retriable: Option<Selector>,
+    /// The caller itself says how the call ended: its row goes the way of the call.
+    pub(super) is_from_caller: bool,
 }
 
 /// The unit of times in the source.
@@ -300,6 +310,16 @@ impl Mapping {
         keyed(all)
     }
 
+    /// The only tests of the rows that are calls, and of those that are results: a path of such a test that no row has is a
+    /// mistake. Of several, one may be for rows that a source does not have.
+    pub(super) fn needed_tests(&self) -> Vec<(&'static str, &FieldTest)> {
+        let of_call = if let [call] = self.calls.as_slice() { only_tests(call.when.as_ref()) } else { &[] };
+        let of_result = if let [result] = self.results.as_slice() { only_tests(result.when.as_ref()) } else { &[] };
+        let all = of_call.iter().map(|test| ("call.where", test));
+        let all = all.chain(of_result.iter().map(|test| ("result.where", test)));
+        all.filter(|(_, test)| !test.is_optional && test.tests.iter().all(ValueTest::needs_value)).collect()
+    }
+
     /// Whether a condition asks for the status or the code of a result, which the content may tell.
     pub(super) fn reads_content(&self) -> bool {
         let conditions = [&self.failed.conditions, &self.not_failed, &self.not_suspected].into_iter();
@@ -333,6 +353,14 @@ impl Mapping {
     }
 }
 
+/// The tests of the only condition.
+fn only_tests(when: Option<&Vec<RowCondition>>) -> &[FieldTest] {
+    match when.map(Vec::as_slice) {
+        Some([RowCondition(tests)]) => tests,
+        _ => &[],
+    }
+}
+
 /// The tests of conditions, each with its key.
 fn keyed<'m, const N: usize>(all: [(&'static str, Vec<&'m RowCondition>); N]) -> Vec<(&'static str, &'m FieldTest)> {
     let tests = |(key, conditions): (&'static str, Vec<&'m RowCondition>)| {
@@ -344,8 +372,8 @@ fn keyed<'m, const N: usize>(all: [(&'static str, Vec<&'m RowCondition>); N]) ->
 impl CallMap {
     /// Its parts.
     pub(super) fn selectors(&self) -> Vec<&Selector> {
-        let CallMap { tool, run, id, args, at, key, evidence, token, step_of, .. } = self;
-        let others = [run, id, args, at, key, evidence, token].into_iter().flatten();
+        let CallMap { tool, server, run, id, args, at, timeout, key, evidence, token, step_of, .. } = self;
+        let others = [server, run, id, args, at, timeout, key, evidence, token].into_iter().flatten();
         let step = step_of.iter().flat_map(|of| [&of.parent, &of.step]);
         [tool].into_iter().chain(others).chain(step).collect()
     }
@@ -363,6 +391,12 @@ impl ResultMap {
 }
 
 impl Selector {
+    /// Whether each row of its map needs it.
+    pub(super) fn is_needed(&self) -> bool {
+        const NEEDED: [&str; 6] = ["call.tool", "call.id", "call.args", "call.at", "result.id", "result.at"];
+        !self.is_optional && NEEDED.contains(&self.field.as_str())
+    }
+
     /// Its paths that lead into the row.
     pub(super) fn inside(&self) -> Option<String> {
         match self.sources.as_slice() {

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::hash;
+
 /// The most open requests of one run.
 const MAX_OPEN: usize = 10_000;
 
@@ -10,6 +12,9 @@ const MAX_OPEN: usize = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct OpenRequests {
     open: BTreeMap<String, VecDeque<OpenRequest>>,
+    /// The calls that were answered, by run and id: a later answer may be for one of them.
+    answered: BTreeMap<u64, OpenRequest>,
+    answered_first: VecDeque<u64>,
     /// The first way that was recorded, and whether there was another.
     first_way: Option<String>,
     has_two_ways: bool,
@@ -63,6 +68,7 @@ impl OpenRequests {
 
     fn add(&mut self, run: &str, source_id: &str, way: Option<&str>, call: Option<RequestedCall>) {
         self.learn(way);
+        self.answered.remove(&key(run, source_id));
         if !self.open.contains_key(run) {
             self.open.insert(run.to_owned(), VecDeque::new());
         }
@@ -78,22 +84,41 @@ impl OpenRequests {
     pub(super) fn answer(&mut self, run: &str, source_id: &str, way: Option<&str>) -> Answered {
         self.learn(way);
         let knows_ways = self.has_two_ways;
-        let Some(open) = self.open.get_mut(run) else { return Answered::Nothing };
         let fits = |request: &OpenRequest| {
             let goes_alike = knows_ways && way.is_some() && request.way.as_deref() == way;
             request.source_id == source_id && !goes_alike
         };
-        let call = open.iter().position(|request| request.call.is_some() && fits(request));
-        let other = open.iter().position(|request| request.call.is_none() && fits(request));
-        let closed = other.or(call).and_then(|found| open.remove(found));
-        if open.is_empty() {
+        let open = self.open.get_mut(run);
+        let find = |is_call| {
+            let mut requests = open.iter().flat_map(|open| open.iter());
+            requests.position(|request| request.call.is_some() == is_call && fits(request))
+        };
+        let (call, other) = (find(true), find(false));
+        let closed = open.zip(other.or(call)).and_then(|(open, found)| open.remove(found));
+        if self.open.get(run).is_some_and(VecDeque::is_empty) {
             self.open.remove(run);
         }
-        match closed.map(|request| request.call) {
-            None => Answered::Nothing,
-            Some(None) => Answered::Other { is_sure: call.is_none() },
-            Some(Some(call)) => Answered::Call(call),
+        match closed {
+            None => {
+                let answered = self.answered.get(&key(run, source_id)).filter(|request| fits(request));
+                answered.and_then(|request| request.call.clone()).map_or(Answered::Nothing, Answered::Call)
+            }
+            Some(OpenRequest { call: None, .. }) => Answered::Other { is_sure: call.is_none() },
+            Some(request @ OpenRequest { call: Some(_), .. }) => self.answer_call(key(run, source_id), request),
         }
+    }
+
+    /// Remembers a call that was answered, and gives it.
+    fn answer_call(&mut self, key: u64, request: OpenRequest) -> Answered {
+        let call = request.call.clone();
+        self.answered.insert(key, request);
+        self.answered_first.push_back(key);
+        if self.answered_first.len() > MAX_OPEN
+            && let Some(first) = self.answered_first.pop_front()
+        {
+            self.answered.remove(&first);
+        }
+        call.map_or(Answered::Nothing, Answered::Call)
     }
 
     /// Notes a way. A log whose messages all go one way tells none.
@@ -104,6 +129,10 @@ impl OpenRequests {
             (None, _) => {}
         }
     }
+}
+
+fn key(run: &str, source_id: &str) -> u64 {
+    hash::half(hash::bytes(source_id.as_bytes(), hash::seed(run.as_bytes())))
 }
 
 #[cfg(test)]
@@ -122,6 +151,9 @@ mod tests {
         assert_eq!(requests.answer("r", "1", Some("in")), call("1"));
         assert_eq!(requests.answer("r", "1", Some("out")), Answered::Other { is_sure: true });
         assert_eq!(requests.answer("r", "1", Some("out")), Answered::Nothing);
+        assert_eq!(requests.answer("r", "1", Some("in")), call("1"), "again");
+        requests.other("r", "1", Some("out"));
+        assert_eq!(requests.answer("r", "1", Some("in")), Answered::Other { is_sure: true });
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::time;
 use super::values::{content, kind_of, scalar_in, scalar_of};
 use crate::failure::{Assessment, ToolResult};
 use crate::imported::{ImportWarning, Missing};
+use crate::json;
 use crate::source_value::SourceValue;
 use crate::trace_writer::{At, OutputResult, OutputStatus};
 use crate::wire;
@@ -59,14 +60,8 @@ impl Applier {
             self.loss.warn(ImportWarning::UnknownFlag, place);
         }
         let assessment = self.assessment(map, placed, (flag, &parts), tool.as_deref(), at);
-        self.loss.results += 1;
-        match assessment {
-            Assessment::Ok => {}
-            Assessment::Failed(_) => self.loss.failures += 1,
-            Assessment::Suspected(_) | Assessment::Unfinished(_) => self.loss.suspected += 1,
-        }
         let flagged = !mapping.failed.by_text || flag.is_some();
-        self.lines.result(&OutputResult {
+        let is_written = self.lines.result(&OutputResult {
             run: run.as_deref(),
             id: id.as_deref(),
             attempt,
@@ -76,10 +71,15 @@ impl Applier {
             status_from: Some(assessment.evidence(flagged)),
             text: parts.body.as_deref(),
             row: Some(wire::hash_of_line(row.value.text)),
+            repeats: mapping.unique.is_some(),
             source: place,
             span,
             ..OutputResult::default()
         });
+        match is_written {
+            true => self.loss.count_result(&assessment),
+            false => self.loss.warn(ImportWarning::Copy, place),
+        }
     }
 
     /// The id and the tool of the call that a separate result answers, as far as they are known; none: it is left out.
@@ -93,7 +93,7 @@ impl Applier {
     ) -> Option<(Option<String>, Option<String>)> {
         let by_calls = like.and_then(|call| call.id.as_ref());
         if self.mapping.pair == Pairing::Known {
-            return self.answered_request(map.id.as_ref().or(by_calls), placed, run.unwrap_or_default());
+            return self.answered_request(map, map.id.as_ref().or(by_calls), placed, run.unwrap_or_default());
         }
         let id = self.scalar(map.id.as_ref().or(by_calls), placed.row).map(Cow::into_owned);
         let run = run.unwrap_or_default();
@@ -127,12 +127,13 @@ impl Applier {
     /// The id and the tool of the call that an answer is for; none: it answers something else, or nothing that is known.
     fn answered_request(
         &mut self,
+        map: &ResultMap,
         id: Option<&Selector>,
         placed: &PlacedRow<'_, '_>,
         run: &str,
     ) -> Option<(Option<String>, Option<String>)> {
         let source_id = self.find(id, placed.row)?;
-        let direction = self.direction(placed.row);
+        let direction = self.direction(placed.row).filter(|_| !map.is_from_caller);
         match self.requests.answer(run, source_id.raw().get(), direction.as_deref()) {
             Answered::Call(call) => Some((Some(call.id), Some(call.tool))),
             Answered::Other { is_sure } => {
@@ -140,6 +141,11 @@ impl Applier {
                     self.loss.warn(ImportWarning::AnswerToEither, placed.place);
                 }
                 None
+            }
+            // A source that shows its other requests shows what this one answers.
+            Answered::Nothing if !self.mapping.other_request.is_empty() => {
+                self.loss.warn(ImportWarning::ResultWithoutCall, placed.place);
+                Some((Some(placed.place.to_owned()), None))
             }
             Answered::Nothing => None,
         }
@@ -251,7 +257,7 @@ impl Applier {
         let mut started = self.time(map.started.as_ref(), row, place);
         let mut at = self.time(map.at.as_ref(), row, place);
         if let Some(raw) = self.find(map.latency.as_ref(), row) {
-            let unit = map.latency.as_ref().and_then(|latency| latency.unit).unwrap_or(TimeUnit::Millis);
+            let unit = self.duration_unit(map.latency.as_ref(), &raw);
             let Some(latency) = time::span(raw.raw(), unit) else {
                 self.unreadable(ImportWarning::UnreadableNumber, map.latency.as_ref(), row, place);
                 return (started, at);
@@ -261,6 +267,17 @@ impl Applier {
             at = at.or_else(|| started.map(|started| started.saturating_add(latency)));
         }
         (started, at)
+    }
+
+    /// The unit of a duration. A number without one, of a mapping of the user, is a mistake: `finish` says so.
+    pub(super) fn duration_unit(&mut self, selector: Option<&Selector>, found: &SourceValue<'_>) -> TimeUnit {
+        let said = selector.and_then(|selector| selector.unit);
+        let by_name = selector.is_some_and(|selector| selector.has_unit_in_name);
+        let is_number = || json::scalar(found.raw()).is_some_and(|text| text.trim().parse::<f64>().is_ok());
+        if said.is_none() && !by_name && self.mapping.title.is_none() && self.unitless.is_none() && is_number() {
+            self.unitless = selector.map(|selector| selector.span.clone());
+        }
+        said.unwrap_or(TimeUnit::Millis)
     }
 
     fn retry_after(&mut self, map: &ResultMap, row: &SourceRow<'_>, place: &str) -> Option<u64> {

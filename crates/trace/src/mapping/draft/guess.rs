@@ -12,6 +12,7 @@ use super::row_roles::{RowRoles, row_roles};
 use super::survey::{FieldStats, Survey};
 use super::text;
 use super::text::DraftContent;
+use crate::prefixed;
 use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;
 
@@ -55,7 +56,8 @@ pub struct Unmapped {
 /// # Errors
 /// Bytes that are not UTF-8 or not JSON, with the place. The inner error: the rows allow no draft.
 pub fn draft(bytes: &[u8], name: &str) -> Result<Result<MappingDraft, Unmapped>, Report> {
-    let documents = documents(&SourceText::new(bytes, name)?)?;
+    let (bytes, ..) = prefixed::objects(bytes);
+    let documents = documents(&SourceText::new(&bytes, name)?)?;
     let mut best: Option<DraftContent> = None;
     let mut unmapped = Unmapped { missing: NO_TOOL, fields: Vec::new() };
     for (records, rows) in places(&documents) {
