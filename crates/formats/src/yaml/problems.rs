@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Report, Source};
 
-/// The most errors in a report.
+/// The most errors in a report, and places in an error.
 const MOST: usize = 50;
 
 /// The errors so far.
@@ -40,6 +40,7 @@ impl Problems {
             return self.left_out.set(self.left_out.get() + 1);
         }
         let mut diagnostic = describe();
+        diagnostic.labels.truncate(MOST);
         let mut found = self.found.borrow_mut();
         for label in &mut diagnostic.labels {
             let underlined = self.source.text.get(label.span.clone()).unwrap_or("");

@@ -14,6 +14,9 @@ use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
 /// What the frame of a drawing takes of the width: line number, bar and blanks.
 const FRAME: usize = 10;
 
+/// How many lines on either side of a place are looked at. One is drawn.
+const NEAR: usize = 2;
+
 /// The report for people, every diagnostic drawn with its place, without a count at the end.
 pub fn render(report: &Report, width: usize, colour: bool) -> String {
     let width = width.max(40);
@@ -75,7 +78,7 @@ impl<'a> Drawing<'a> {
         let spans: Vec<Range<usize>> = diagnostic.labels.iter().map(|label| label.span.clone()).collect();
         let marks = usize::from(source.begins_before) + usize::from(source.goes_on);
         let window = window(&source.text, &spans, room - marks);
-        let mut drawn = Drawn::new(source, window.clone());
+        let mut drawn = Drawn::new(source, window.clone(), &spans);
         if spans.iter().any(|span| drawn.offset(span.start) >= drawn.text.len()) {
             drawn.text.push(' '); // so that the very end of a source can be underlined
         }
@@ -181,7 +184,7 @@ impl SourceCode for Text {
     }
 }
 
-/// The bytes of `text` worth drawing: all of it, or a part of the first span's line where that is too long.
+/// The bytes of `text` worth drawing: whole lines, or a part of the first span's line where that is too long.
 fn window(text: &str, spans: &[Range<usize>], room: usize) -> Range<usize> {
     let start = floor(text, spans.first().map_or(0, |span| span.start));
     let line = line_at(text, start);
@@ -204,12 +207,14 @@ fn window(text: &str, spans: &[Range<usize>], room: usize) -> Range<usize> {
     left.last().unwrap_or(start)..right.last().unwrap_or(start)
 }
 
-/// All of `text`, less what lies beyond a line that is too long on either side of the spans.
+/// The lines from the first place to the last and those [`NEAR`] them, less what lies beyond a line that is too long on
+/// either side of the spans.
 fn clear_of_long_neighbours(text: &str, spans: &[Range<usize>], room: usize) -> Range<usize> {
     let first = spans.iter().map(|span| span.start).min().unwrap_or(0);
     let last = spans.iter().map(|span| span.end).max().unwrap_or(0);
-    let (mut start, mut end, mut at) = (0, text.len(), 0);
-    for line in text.split_inclusive('\n') {
+    let near = lines_near(text, first..last);
+    let (mut start, mut end, mut at) = (near.start, near.end, near.start);
+    for line in text[near].split_inclusive('\n') {
         let next = at + line.len();
         if drawn_width(line, room * 4) > room * 4 {
             if next <= first {
@@ -222,6 +227,14 @@ fn clear_of_long_neighbours(text: &str, spans: &[Range<usize>], room: usize) -> 
         at = next;
     }
     start..end
+}
+
+/// The whole lines of `span` and [`NEAR`] lines on either side.
+fn lines_near(text: &str, span: Range<usize>) -> Range<usize> {
+    let before = text[..floor(text, span.start)].rmatch_indices('\n').nth(NEAR);
+    let after = text[floor(text, span.end)..].match_indices('\n').nth(NEAR);
+    let start = before.map_or(0, |(newline, _)| newline + 1);
+    start..after.map_or(text.len(), |(newline, _)| floor(text, span.end) + newline + 1)
 }
 
 /// The columns that `text` takes once it is escaped; anything above `enough` may be less than the truth.
@@ -261,7 +274,8 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn new(source: &Source, window: Range<usize>) -> Drawn {
+    /// Lines that are not near one of `spans` are left empty: nothing of them is drawn.
+    fn new(source: &Source, window: Range<usize>, spans: &[Range<usize>]) -> Drawn {
         let (begins_before, goes_on, source) = (source.begins_before, source.goes_on, &*source.text);
         let begins_line = match window.start {
             0 => !begins_before,
@@ -277,23 +291,32 @@ impl Drawn {
             text.push('…');
             shifts.push((0, text.len()));
         }
-        for (at, c) in source[window.clone()].char_indices() {
-            match c {
-                '\n' => text.push('\n'),
-                '\r' if source[window.start + at + 1..].starts_with('\n') => {
-                    shifts.push((at + 1, text.len()));
-                }
-                '\t' => {
-                    text.push(' ');
-                }
-                c => {
+        let mut near: Vec<Range<usize>> = spans.iter().map(|span| lines_near(source, span.clone())).collect();
+        near.sort_by_key(|lines| lines.start);
+        let mut near = near.into_iter().peekable();
+        let mut start = window.start;
+        for line in source[window.clone()].split_inclusive('\n') {
+            let end = start + line.len();
+            while near.next_if(|lines| lines.end <= start).is_some() {}
+            if near.peek().is_some_and(|lines| lines.start < end) {
+                let mut rest = line.chars();
+                while let Some(c) = rest.next() {
                     let before = text.len();
-                    text::push_escaped(&mut text, c);
+                    match c {
+                        '\r' if rest.as_str() == "\n" => {}
+                        '\t' => text.push(' '),
+                        '\n' => text.push('\n'),
+                        c => text::push_escaped(&mut text, c),
+                    }
                     if text.len() - before != c.len_utf8() {
-                        shifts.push((at + c.len_utf8(), text.len()));
+                        shifts.push((end - rest.as_str().len() - window.start, text.len()));
                     }
                 }
+            } else {
+                text.push('\n');
+                shifts.push((end - window.start, text.len()));
             }
+            start = end;
         }
         if !(ends_line || text.ends_with('\n')) {
             text.push('…');
