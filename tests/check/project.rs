@@ -1,7 +1,9 @@
 //! A copy of this repository's fixtures, goldens and playbooks in a folder of its own.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use crate::place::Place;
 pub use crate::place::Ran;
@@ -20,7 +22,8 @@ impl Deref for Project {
 impl Project {
     /// A copy in which everything is as accepted and approved.
     pub fn new() -> Project {
-        Project::of(|_| true)
+        static ALL: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
+        Project::with(ALL.get_or_init(|| Project::of(|_| true).files()))
     }
 
     /// A copy with a few fixtures alone: none of them speaks against another delay or another limit.
@@ -32,9 +35,17 @@ impl Project {
             "keys-say-processed",
             "the-worked-refund",
         ];
-        Project::of(|stem| FEW.contains(&stem))
+        static SOME: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
+        Project::with(SOME.get_or_init(|| Project::of(|stem| FEW.contains(&stem)).files()))
     }
 
+    fn with(files: &BTreeMap<String, Vec<u8>>) -> Project {
+        let project = Project::empty();
+        files.iter().for_each(|(name, content)| project.write_bytes(name, content));
+        project
+    }
+
+    /// Accepting takes most of the time of a test, so it is done once for all.
     fn of(is_wanted: impl Fn(&str) -> bool) -> Project {
         let project = Project::empty();
         for folder in ["fixtures", "goldens", "playbooks"] {

@@ -176,8 +176,13 @@ impl<'a> At<'a> {
 
     // ---- lists ----
 
-    /// The values of a list.
+    /// The values of a list, at most as many as the schema allows: the first beyond is an error already.
     pub fn items(self) -> impl Iterator<Item = At<'a>> + Clone {
+        self.all_items().take(self.part().size.1.unwrap_or(usize::MAX))
+    }
+
+    /// The values of a list, however many.
+    pub(super) fn all_items(self) -> impl Iterator<Item = At<'a>> + Clone {
         let items: &'a [Node] = match &self.node.kind {
             NodeKind::List(items) => items,
             _ => &[],

@@ -49,7 +49,7 @@ fn list(at: At<'_>, length: usize, key: &str) {
         let id = if length == 0 { "empty_list" } else { "too_few" };
         return at.wrong(id, format!("this list has {length} items, and needs {least} or more"), "too few");
     }
-    if let Some((most, extra)) = most.and_then(|most| Some((most, at.items().nth(most)?))) {
+    if let Some((most, extra)) = most.and_then(|most| Some((most, at.all_items().nth(most)?))) {
         return extra.wrong("too_many", format!("there are {length} items; at most {most} are read"), "one too many");
     }
     at.items().for_each(|item| value(item, key));
