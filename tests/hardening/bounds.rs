@@ -7,9 +7,6 @@ use crate::place::Place;
 
 const CALL: &str = r#"{"run_id":"r","tool":"x","status":"error","error":{"kind":"timeout","message":"no"}}"#;
 
-/// Where the memory of a run may be limited: the sandbox of the tests must know `ulimit -v`.
-const LIMITED_MB: u32 = 200;
-
 fn playbook(when: &str) -> String {
     format!(
         "format: playbook/1\nname: p\nverdicts:\n  v: {{ means: x, effect: unknown, then: {{ escalate_to_human: {{ queue: q }} }} }}\n\
@@ -118,21 +115,6 @@ fn what_is_too_many_to_be_told_apart_is_folded_and_counted_and_any_number_of_thr
 
 #[cfg(unix)]
 #[test]
-fn a_trace_of_which_nothing_is_said_twice_needs_little_memory() {
-    let place = Place::new();
-    let mut trace = String::new();
-    rare(&mut trace, 60_000);
-    place.write("t.jsonl", &trace);
-    for command in [&["replay"][..], &["propose", "find"], &["confirm", "--draft"]] {
-        let jobs: &[&str] = if command[0] == "confirm" { &[] } else { &["-j1"] };
-        let limits = format!("ulimit -v {}", LIMITED_MB * 1_024);
-        let ran = place.limited(&limits, &[command, &["t.jsonl"], jobs].concat());
-        assert!(matches!(ran.code, 0 | 1), "{command:?}: {} {}", ran.code, ran.err);
-    }
-}
-
-#[cfg(unix)]
-#[test]
 fn a_line_without_an_end_is_refused_at_its_limit() {
     let place = Place::new();
     place.write("m.yaml", "format: mapping/1\ncall: { tool: t }\n");
@@ -197,7 +179,6 @@ fn mutate_ends_after_so_many_simulated_calls_and_says_how_to_raise_the_limit() {
         let other = run(most, "-j3").exits(3);
         assert_eq!((ran.out, ran.err), (other.out, other.err), "{most}");
     }
-    assert!(matches!(place.run(&["coverage", "--mutate"]).code, 0 | 1));
     let help = place.run(&["coverage", "--mutate", "--help"]).exits(0).out;
     assert!(help.contains("[default: 2000000]"), "ten seconds or so, not minutes: {help}");
 }

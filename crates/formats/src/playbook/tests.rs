@@ -256,6 +256,15 @@ fn a_rule_without_conditions_is_refused() {
 }
 
 #[test]
+fn rules_that_test_more_values_than_can_be_compared_pair_by_pair_are_refused_at_the_first_beyond() {
+    let when = |values: usize| format!("{{ kind: [{}] }}", (0..values).map(|n| format!("k{n}, ")).collect::<String>());
+    let others = load(GOOD).rules.len() - 1;
+    load(&GOOD.replace("{ kind: a }", &when(5_000 - others)));
+    let refused = errors("{ kind: a }", &when(5_001));
+    assert!(refused[0].starts_with("too_many: { rule: first"), "{refused:?}");
+}
+
+#[test]
 fn only_a_study_playbook_may_send_unknown_failures_again() {
     assert_eq!(errors("classify:", "otherwise: again\nclassify:"), ["otherwise_retries: again"]);
     assert_eq!(errors("classify:", "otherwise: stale\nclassify:"), ["otherwise_retries: stale"]);

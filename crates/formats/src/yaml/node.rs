@@ -75,6 +75,15 @@ impl Node {
         }
     }
 
+    /// How many single values it holds.
+    pub fn values(&self) -> usize {
+        match &self.kind {
+            NodeKind::Scalar { .. } => 1,
+            NodeKind::List(items) => items.iter().map(Node::values).sum(),
+            NodeKind::Map(entries) => entries.iter().map(|entry| entry.value.values()).sum(),
+        }
+    }
+
     /// A description for messages: ``the number `5` ``, `a list`.
     pub fn describe(&self) -> String {
         match &self.kind {

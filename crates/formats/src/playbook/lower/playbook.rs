@@ -16,6 +16,9 @@ use crate::yaml::Key;
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{ElapsedRule, GuardMode, Limits, Playbook, Rule, Study, UNCLASSIFIED, Verdict};
 
+/// The most values in all `when` of a playbook. Rules are compared pair by pair, and each of their patterns is compiled.
+const MOST_WHEN: usize = 5_000;
+
 /// Reads a playbook.
 ///
 /// # Errors
@@ -138,8 +141,18 @@ fn verdicts(context: &Context<'_>, root: At<'_>) -> (Declared, Option<Vec<Verdic
 }
 
 fn rules(root: At<'_>, verdicts: &Declared) -> Option<Vec<Rule>> {
+    let written = root.get("classify")?;
+    let mut values = 0;
+    for rule in written.items() {
+        values += rule.get("when").map_or(0, |when| when.node().values());
+        if values > MOST_WHEN {
+            let message = format!("the rules so far test {values} values; all of a playbook test at most {MOST_WHEN}");
+            rule.wrong("too_many", message, "too many with this one");
+            return None;
+        }
+    }
     let mut names = Declared::new("rule");
-    root.get("classify")?.all(|at| rule::rule(at, &mut names, verdicts))
+    written.all(|at| rule::rule(at, &mut names, verdicts))
 }
 
 /// The verdict of failures that no rule matches; only in a study playbook may it send again.
