@@ -145,7 +145,7 @@ fn a_directory_and_a_missing_file() {
 fn a_folder_as_standard_input_has_no_name_that_a_next_command_could_take() {
     let place = Place::new();
     for command in ["replay", "propose find", "impact"] {
-        let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_playproof"));
+        let mut run = std::process::Command::new(crate::place::program());
         run.args(command.split(' '))
             .arg("-")
             .args(["-c", "study/retry-everything"].iter().filter(|_| command == "impact"));

@@ -6,7 +6,7 @@
 
 mod commands;
 
-use crate::place::copy_tree;
+use crate::place::{copy_tree, program};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -29,7 +29,7 @@ fn root() -> &'static Path {
 }
 
 fn run(folder: &Path, args: &[String]) -> Written {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_playproof"));
+    let mut command = Command::new(program());
     command.args(args).current_dir(folder).env_clear().env("CI", "true");
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default()); // for git
     let output = command.output().unwrap_or_else(|error| panic!("{args:?}: {error}"));

@@ -7,7 +7,7 @@ use std::process::Command;
 /// What a script says, and whether that is good: it says `right:` once, and no `FAULT:`.
 fn ran(script: &Path) -> (bool, String) {
     let mut bash = Command::new("bash");
-    bash.arg(script).env("PP", env!("CARGO_BIN_EXE_playproof")).env("SRC", env!("CARGO_MANIFEST_DIR"));
+    bash.arg(script).env("PP", crate::place::program()).env("SRC", env!("CARGO_MANIFEST_DIR"));
     let output = bash.output().expect("bash");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     (output.status.success() && said.contains("right: ") && !said.contains("FAULT: "), said)

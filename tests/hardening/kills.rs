@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::hardening::commands::{ACCEPT, WRITING, Writing};
-use crate::place::Place;
+use crate::place::{Place, program};
 use crate::propose::project::Project;
 
 /// System calls with which files change; a kill right before one of them leaves what those before it made.
@@ -54,7 +54,7 @@ fn place_of(files: &Files) -> Place {
 
 fn strace(place: &Place, options: &[&str], args: &[String]) -> Option<std::process::Output> {
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-qq"]).args(options).arg(env!("CARGO_BIN_EXE_playproof")).args(args);
+    strace.args(["-f", "-qq"]).args(options).arg(program()).args(args);
     strace.current_dir(place.path("")).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     strace.output().ok()
 }
@@ -116,7 +116,7 @@ impl Case {
                 strace(&place, &options, &self.args).is_some_and(|ran| ran.status.code().is_none_or(|code| code > 128))
             }
             Kill::After(pause) => {
-                let mut child = Command::new(env!("CARGO_BIN_EXE_playproof"))
+                let mut child = Command::new(program())
                     .args(&self.args)
                     .current_dir(place.path(""))
                     .env_clear()

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::place::{Place, Ran};
+use crate::place::{Place, Ran, program};
 
 const TRACE: &str = r#"{"type":"tool_call","run_id":"r1","call_id":"c1","tool":"payments.issue_refund","at_ms":0,"args":{"order":"o_91"}}
 {"type":"tool_result","run_id":"r1","call_id":"c1","at_ms":5000,"status":"error","error":{"kind":"timeout","message":"no answer"}}
@@ -35,7 +35,7 @@ fn check(place: &Place, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
     bash.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/ci/check.sh"));
     bash.args(["--comment", "../comment.md", "--sarif", "../findings.sarif"]).args(arguments);
     bash.current_dir(place.path("")).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    bash.env("PLAYPROOF", env!("CARGO_BIN_EXE_playproof")).env("CI", "true").envs(variables.iter().copied());
+    bash.env("PLAYPROOF", program()).env("CI", "true").envs(variables.iter().copied());
     let output = bash.output().expect("bash");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }

@@ -1,6 +1,7 @@
 //! A folder of a test's own, and the program run in it with a cleaned environment. Knows nothing of what lies there.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,6 +35,11 @@ impl Ran {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
         self
     }
+}
+
+/// The program: the one that was built with the tests, or the absolute path in `PLAYPROOF_BIN`.
+pub fn program() -> OsString {
+    std::env::var_os("PLAYPROOF_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_playproof").into())
 }
 
 /// Copies a folder with everything in it.
@@ -126,7 +132,7 @@ impl Place {
 
     /// The program, here.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_playproof"));
+        let mut command = Command::new(program());
         command.current_dir(&self.folder).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()); // for git
         command
@@ -158,7 +164,7 @@ impl Place {
     #[cfg(unix)]
     pub fn limited(&self, limits: &str, args: &[&str]) -> Ran {
         let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("{limits}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_playproof")]).args(args);
+        shell.args(["-c", &format!("{limits}; exec \"$0\" \"$@\"")]).arg(program()).args(args);
         ran(shell.current_dir(&self.folder).env_clear())
     }
 
