@@ -265,6 +265,17 @@ fn rules_that_test_more_values_than_can_be_compared_pair_by_pair_are_refused_at_
 }
 
 #[test]
+fn more_globs_of_tools_than_each_tool_can_be_compared_with_are_refused_at_the_first_beyond() {
+    let tools = |globs: usize| {
+        let rows: String =
+            (0..globs).map(|n| format!("  't{n}.*': {{ access: read }}\n  t{n}.x: {{ access: read }}\n")).collect();
+        format!("tools:\n{rows}")
+    };
+    assert_eq!(loaded(&tools(1_000)).playbook.tools.rows().len(), 2_000);
+    assert_eq!(wrong(&tools(1_001)), ["'t1000.*'"]);
+}
+
+#[test]
 fn only_a_study_playbook_may_send_unknown_failures_again() {
     assert_eq!(errors("classify:", "otherwise: again\nclassify:"), ["otherwise_retries: again"]);
     assert_eq!(errors("classify:", "otherwise: stale\nclassify:"), ["otherwise_retries: stale"]);

@@ -7,11 +7,20 @@ use crate::arguments::Schema;
 use crate::diagnostic::Diagnostic;
 use crate::schema::At;
 use crate::yaml::{Key, shorten};
+use playproof_engine::glob::is_glob;
 use playproof_engine::playbook::{Access, ArgumentSchema, OmittedFacts, ToolFacts, ToolRow, Tools};
+
+/// The most globs among the tools of a file; there may be many more names.
+const MOST_GLOBS: usize = 1_000;
 
 /// The `tools` of a file, by name or glob.
 pub(in crate::playbook) fn tools(root: At<'_>) -> Option<Tools> {
     let entries = root.get("tools").into_iter().flat_map(At::entries);
+    if let Some((name, at)) = entries.clone().filter(|(name, _)| is_glob(name.text)).nth(MOST_GLOBS) {
+        let message = format!("more than {MOST_GLOBS} globs; each tool of a recording is compared with every one");
+        at.report(Diagnostic::error("too_many", message).at(name.span, "one too many").help("write names"));
+        return None;
+    }
     let rows: Vec<Option<ToolRow>> = entries.map(|(name, facts)| row(&name, facts)).collect();
     rows.into_iter().collect::<Option<_>>().map(Tools::new)
 }
