@@ -8,7 +8,7 @@ use crate::tidy::tree::{Tree, Violation};
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 6] = [
     ("crates/analysis/src", 21_600),
-    ("crates/engine/src", 18_900),
+    ("crates/engine/src", 19_300),
     ("crates/formats/src", 11_300),
     ("crates/report/src", 13_400),
     ("crates/trace/src", 20_800),

@@ -282,6 +282,11 @@ impl RecordedCall {
         &self.text[..self.ends[TOKEN] as usize]
     }
 
+    /// Whether a dispatcher says that it ended the call without sending it.
+    pub fn was_unsent(&self) -> bool {
+        self.dispatch.as_ref().is_some_and(|of| of.ended.is_some() && !of.was_sent)
+    }
+
     /// Whether it has an idempotency key; does not read it.
     pub fn is_keyed(&self) -> bool {
         self.has(KEY)

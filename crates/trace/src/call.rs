@@ -9,7 +9,7 @@ use crate::key_number::KeyNumber;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::reads_as_refusal;
 use playproof_engine::event::ErrorFacts;
-use playproof_engine::sim::Moment;
+use playproof_engine::evidence::Moment;
 use playproof_engine::time::Instant;
 
 /// A call that its lines build up. It stays in one box from its line to its simulation: a trace has millions of calls.

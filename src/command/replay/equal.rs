@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use playproof_engine::call::RecordedCall;
-use playproof_engine::sim::Moment;
+use playproof_engine::evidence::Moment;
 
 /// Of each call one that is known to be equal (one run, tool and arguments) and was made before it: the last of them, where
 /// all have a time or none has. None for a call without a run or without recorded arguments: it is unknown what such a call

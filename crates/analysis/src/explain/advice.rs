@@ -9,6 +9,7 @@ use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamS
 use playproof_engine::event::{
     AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
 };
+use playproof_engine::evidence::Against;
 use playproof_engine::ids::QueueId;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
@@ -179,6 +180,8 @@ pub enum ResendReason {
     Steps,
     /// No: the graph withholds the action after the call.
     Withheld,
+    /// No: this is known of its request, or of a step of it.
+    Known(Against),
     /// No: it is a step, and its action ended before its turn.
     SkippedStep,
 }
@@ -192,6 +195,10 @@ impl Advice {
             reason if is_withheld && (reason.is_yes() || reason == ResendReason::GivenUp) => ResendReason::Withheld,
             reason => reason,
         };
+        let unless_known = |reason: ResendReason| match simulation.against {
+            Some(why) if reason.is_yes() => ResendReason::Known(why),
+            _ => reason,
+        };
         if let Some(steps) = simulation.steps() {
             let (state, reason) = action_steps::advise(plan, simulation, outcome, &steps);
             return Advice {
@@ -200,7 +207,7 @@ impl Advice {
                 resend: ResendAdvice {
                     person: queue(outcome),
                     not_now: outcome.kind.shared_stop(),
-                    reason: unless_withheld(reason),
+                    reason: unless_known(unless_withheld(reason)),
                 },
                 state,
             };
@@ -216,7 +223,7 @@ impl Advice {
             reason if reason.is_yes() && is_told_not_to(outcome) => ResendReason::ToldNotTo,
             // What is harmless in any case needs no leave.
             ResendReason::NotDone | ResendReason::SameKey if state.said.told_not_to => ResendReason::ToldNotTo,
-            reason => unless_withheld(reason),
+            reason => unless_known(unless_withheld(reason)),
         };
         Advice {
             check: check(simulation.facts, outcome, &state),

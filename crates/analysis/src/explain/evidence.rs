@@ -6,13 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::distrust::InputGaps;
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
-use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, has_steps, judge_attempts};
+use crate::replay::{
+    Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, has_steps, judge_attempts, told_at,
+};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{Classification, KnownFailures, reads_as_unanswered};
 use playproof_engine::event::{EffectClaim, Finding, FindingId};
+use playproof_engine::evidence::{Against, Moment};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Moment, Plan, SimulationRecord};
+use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_engine::time::Instant;
 use playproof_trace::call::{CompletedCall, is_unclear_reversal};
 use playproof_trace::origin::Sources;
@@ -188,6 +191,8 @@ pub struct RecordingEvidence {
     pub said: UpstreamSaid,
     /// The other calls that bear on it, in the order in which they were made.
     pub others: Vec<OtherCall>,
+    /// Why one more call like it, or a step of it, could do harm, by its whole input.
+    pub against: Option<Against>,
     /// What the calls of its run have made of it.
     pub in_run: InRun,
     /// The other calls of the run that redeemed the call's reversal token, if it did so itself.
@@ -273,7 +278,9 @@ impl<'a> EvidenceCollector<'a> {
         let number = self.taken;
         self.taken += 1;
         let mut findings = Vec::new();
-        if self.recording.take(closed, facts, std::slice::from_ref(self.plan), |finding| findings.push(finding)) {
+        let plans = std::slice::from_ref(self.plan);
+        self.recording.take(closed, facts, plans, |finding| findings.push(finding));
+        if closed.raw().step().is_some() && self.recording.against(closed, facts, plans, told_at(closed)).is_some() {
             closed.set_repeat_unwise();
         }
         if is_wanted && self.plan.shares_state {
@@ -303,8 +310,13 @@ impl<'a> EvidenceCollector<'a> {
     }
 
     /// The evidence on a call after its whole input; `at_close` is what `take` gave for it. Other calls are added later.
-    pub fn finish(&mut self, closed: &CompletedCall, at_close: AtClose) -> RecordingEvidence {
+    pub fn finish(&mut self, closed: &mut CompletedCall, at_close: AtClose) -> RecordingEvidence {
         let AtClose { findings, number } = at_close;
+        let (facts, plans) = (self.plan.facts_of(closed.raw()), std::slice::from_ref(self.plan));
+        if self.recording.against(closed, facts, plans, told_at(closed)).is_some() {
+            closed.set_repeat_unwise();
+        }
+        let against = self.recording.against(closed, facts, plans, Moment::END);
         self.sessions.finish(self.plan);
         self.note_ended();
         let call = closed.raw();
@@ -313,6 +325,7 @@ impl<'a> EvidenceCollector<'a> {
             findings,
             said: AnswerEvidence::of(call, self.plan, self.plan.facts_of(call)).said,
             others: Vec::new(),
+            against,
             in_run: InRun {
                 token_spent: self.spent.contains(&number),
                 record: self.joined.remove(&number).flatten().map(Box::new),
@@ -334,7 +347,7 @@ impl CallBook {
         }
         self.0.push(BookedCall {
             identity: identity(closed, facts),
-            sent: SentIn::of(closed, facts),
+            sent: sent_in(closed, facts),
             place: closed.raw().place,
             at: closed.raw().at,
             number_in_run: closed.raw().number_in_run,
@@ -348,9 +361,10 @@ impl CallBook {
     }
 
     /// Adds the other calls of all inputs to the evidence on a call, and the finding that those with its intent cause.
-    pub fn add_others(&self, closed: &CompletedCall, facts: ToolFacts, sources: &Sources, to: &mut RecordingEvidence) {
+    pub fn add_others(&self, closed: &CompletedCall, plan: &Plan, sources: &Sources, to: &mut RecordingEvidence) {
+        let facts = plan.facts_of(closed.raw());
         to.token_shared = self.sharing_token(closed, sources);
-        let (own, sent, place) = (identity(closed, facts), SentIn::of(closed, facts), closed.raw().place);
+        let (own, sent, place) = (identity(closed, facts), sent_in(closed, facts), closed.raw().place);
         let related = self.0.iter().filter_map(|booked| {
             let later = booked.is_later_than(closed.raw(), own.has_key_of(&booked.identity));
             let known = own.relation(&booked.identity, later);
@@ -452,6 +466,10 @@ impl BookedCall {
         let origin = sources.of(self.place);
         OtherName::Place { line: origin.line, path: origin.path.map(|path| path.to_string()) }
     }
+}
+
+fn sent_in(closed: &CompletedCall, facts: ToolFacts) -> SentIn {
+    SentIn::of(&closed.hashes, (closed.raw().place.input, closed.raw().run().is_some()), facts)
 }
 
 fn run_of(closed: &CompletedCall) -> u128 {

@@ -156,8 +156,8 @@ impl<'a> CallFinder<'a> {
             }
         });
         ledger.iter().for_each(|ledger| gaps.add(ledger));
-        for (exact, closed, at_close) in kept {
-            let recorded = observer.finish(&closed, at_close);
+        for (exact, mut closed, at_close) in kept {
+            let recorded = observer.finish(&mut closed, at_close);
             let (reference, at) = (closed.shown().reference(), closed.shown().place);
             found.keep(exact, || CandidateCall {
                 input: number,
@@ -187,7 +187,7 @@ impl<'a> CallFinder<'a> {
                 if let Subject::Recorded { call, recorded, .. } = &mut subject {
                     recorded.gaps = gaps;
                     book.settle();
-                    book.add_others(call, plan.facts_of(call.raw()), sources, recorded);
+                    book.add_others(call, plan, sources, recorded);
                     call.set_key_reused(KeyOwner::among(&recorded.others) != KeyOwner::Own);
                 }
                 Ok(subject)

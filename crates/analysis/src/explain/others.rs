@@ -4,10 +4,11 @@
 use super::subject::{Simulation, Subject};
 use playproof_engine::classify::{keyed_for, reads_as_reused_key};
 use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, IntentDoubt, Status};
+use playproof_engine::evidence::FailureMeaning;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{ArgsId, CallId, KeyId, RunId, ToolId, VerdictId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{DrivenCall, FailureMeaning, Plan, Scenario, SimulationRecord};
+use playproof_engine::sim::{DrivenCall, Plan, Scenario, SimulationRecord};
 use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
 
 /// Another call that bears on the explained one.
@@ -271,8 +272,17 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
             said: UpstreamSaid::default(),
         })
     });
-    let calls = scenario.calls.iter().enumerate().filter_map(|(n, call)| {
-        let (id, later) = (CallId::at(n), n > simulation.call.index());
+    // The order in which calls are made is not that in which they are written.
+    let record = &simulation.record;
+    let made =
+        |id: CallId| record.events_of(id).next().and_then(|first| record.events.iter().position(|of| of == first));
+    let made = |id: CallId| made(id).unwrap_or(usize::MAX);
+    let own_made = made(simulation.call);
+    let mut calls: Vec<(usize, CallId, &DrivenCall<'_>)> = Vec::new();
+    calls.extend(scenario.calls.iter().enumerate().map(|(n, call)| (made(CallId::at(n)), CallId::at(n), call)));
+    calls.sort_by_key(|(made, ..)| *made);
+    let calls = calls.into_iter().filter_map(|(made, id, call)| {
+        let later = (made, id) > (own_made, simulation.call);
         let other = identity(call.run, call.tool, call.args, call.honoured_key());
         let other_run = || own.is_of_other_run(&other).then_some(Relation::OtherRun);
         let relation = own.relation(&other, later).or_else(other_run)?;

@@ -6,10 +6,11 @@ use playproof_engine::event::{
     Decision, Finding, FindingBy, FindingId, Intent, IntentBalance, LedgerEntry, LedgerKind, Outcome, StepsEnd,
     Transcript, unnamed,
 };
+use playproof_engine::evidence::{Against, Moment};
 use playproof_engine::fixture::{Fixture, FixtureCall, FixtureStep};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{CallTally, DrivenCall, Plan, Scenario, SimulationRecord, Simulator};
+use playproof_engine::sim::{CallTally, DrivenCall, Plan, RequestBooks, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_trace::call::CompletedCall;
@@ -52,6 +53,8 @@ pub struct Simulation {
     pub facts: ToolFacts,
     /// The intent of the call.
     pub intent: Option<Intent>,
+    /// Why one more call like it, or a step of it, could do harm, by all that the source shows of its request.
+    pub against: Option<Against>,
     /// The findings of the call, worst first.
     pub findings: Vec<Finding>,
 }
@@ -92,7 +95,15 @@ impl Subject {
                     |finding: &&Finding| finding.by == FindingBy::Playbook || finding.id == FindingId::OutOfOrder;
                 let own = record.findings.iter().filter(is_own);
                 let findings = recorded.findings.iter().chain(own).copied().collect();
-                Simulation { record, call: CallId(0), calls: vec![call.shown().reference()], facts, intent, findings }
+                Simulation {
+                    record,
+                    call: CallId(0),
+                    calls: vec![call.shown().reference()],
+                    facts,
+                    intent,
+                    against: recorded.against,
+                    findings,
+                }
             }
             Subject::Fixture { fixture, name, .. } => {
                 let scenario = Scenario::of_fixture(fixture, plan);
@@ -103,6 +114,12 @@ impl Subject {
                 Simulation {
                     findings: record.findings.iter().filter(|finding| finding.call == call).copied().collect(),
                     intent: scenario.intent_in(&record.ledger, call),
+                    against: RequestBooks::of_record(plan, &scenario, &record).against(
+                        plan,
+                        &scenario.calls,
+                        call,
+                        Moment::END,
+                    ),
                     record,
                     call,
                     calls: scenario.calls.iter().map(|call| call.name.to_owned()).collect(),
@@ -219,6 +236,11 @@ impl Simulation {
     pub fn truth(&self) -> IntentBalance {
         self.intent
             .map_or_else(IntentBalance::default, |intent| IntentBalance::count(self.record.ledger.entries(), intent))
+    }
+
+    /// The effects that the call itself made and that were not reversed.
+    pub fn effects(&self) -> u32 {
+        self.record.ledger.net_by_call().get(&self.call).map_or(0, |net| net.effects)
     }
 
     /// The effects of the call's intent that the ledger ever had, reversed or not.

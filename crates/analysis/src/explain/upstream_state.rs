@@ -156,6 +156,8 @@ pub enum Basis {
     RefusedBefore,
     /// Unknown: the key was sent before with other arguments, so that its answers may belong to this call.
     KeyOfAnother(OtherName),
+    /// The effect under the key is that of another request, made by this call.
+    OfAnotherRequest(OtherName),
     /// What became of the steps of an action.
     Steps(Box<StepsShown>),
     /// Unknown: these other calls may have acted, or this call.
@@ -227,7 +229,15 @@ impl UpstreamState {
                 let state = of_recording(call.raw(), &intended, simulation, outcome);
                 UpstreamState { token_shared: recorded.token_shared.clone(), ..state }
             }
-            Subject::Fixture { fixture, .. } => of_fixture(simulation, fixture.keys, outcome),
+            Subject::Fixture { fixture, .. } => {
+                let made = same.iter().fold(simulation.effects(), |sum, other| sum.saturating_add(other.effects));
+                match owner.filter(|owner| made == 0 && owner.effects > 0) {
+                    Some(owner) => {
+                        UpstreamState::new(EffectState::NotDone, Basis::OfAnotherRequest(owner.name.clone()))
+                    }
+                    None => of_fixture(simulation, fixture.keys, outcome),
+                }
+            }
         };
         let finds = |id| simulation.findings.iter().any(|finding| finding.id == id);
         state.contradicted = finds(FindingId::UntruthfulOutcome);

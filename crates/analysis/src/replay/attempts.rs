@@ -7,9 +7,10 @@ use playproof_engine::classify::{
     AskedTraits, FailedAttempt, KnownFailures, asked_wait, keyed_for, knows_key, reads_as_unanswered,
 };
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy, FindingId};
+use playproof_engine::evidence::{FailureMeaning, Moment, acts_again};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{FailureMeaning, Moment, Plan, acts_again};
+use playproof_engine::sim::Plan;
 use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
 

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use foldhash::fast::FixedState;
 
 use playproof_engine::event::IntentDoubt;
+use playproof_engine::evidence::{CallShows, Moment};
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{Moment, RepeatedCall};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes::CallHashes;
 use playproof_trace::hash::half;
@@ -37,16 +37,15 @@ pub struct SentIn {
 }
 
 impl SentIn {
-    /// Where a call was sent.
-    pub fn of(closed: &CompletedCall, facts: ToolFacts) -> SentIn {
-        let CallHashes { run, tool, args, .. } = closed.hashes;
+    /// Where a call was sent: the input, and whether the recording names its run.
+    pub fn of(hashes: &CallHashes, (input, is_run_named): (u32, bool), facts: ToolFacts) -> SentIn {
         SentIn {
-            input: closed.raw().place.input,
-            run: closed.raw().run().map(|_| half(run)),
-            tool: half(tool),
-            args: half(args),
-            key: half(closed.hashes.key_under(facts)),
-            request: request_of(&closed.hashes),
+            input,
+            run: is_run_named.then(|| half(hashes.run)),
+            tool: half(hashes.tool),
+            args: half(hashes.args),
+            key: half(hashes.key_under(facts)),
+            request: request_of(hashes),
         }
     }
 
@@ -117,6 +116,8 @@ struct Row {
     sent: SentIn,
     /// Effects, if each write that may have acted has. A key has one.
     effects: u32,
+    /// When the first of them was made.
+    since: Moment,
     /// The last denial or processed key, unless a success came after it.
     refused: Option<Box<Refused>>,
 }
@@ -134,6 +135,10 @@ struct Refused {
 struct RunRow {
     with_args: u32,
     without: u32,
+    /// When the first of each was made.
+    since: [Option<Moment>; 2],
+    /// When the first of each was refused for good.
+    refused: [Option<Moment>; 2],
 }
 
 /// Why a denial or a processed key before a call may be about it.
@@ -166,7 +171,7 @@ impl HiddenIntents {
     pub fn take(&mut self, closed: &CompletedCall, sent: SentIn, effects: u32) -> Option<(u32, IntentDoubt)> {
         let own = if sent.key == 0 { effects.max(1) } else { 1 };
         let (mut all, mut why) = (own, None);
-        let other_args = if sent.key == 0 { self.other_arguments(closed, own) } else { 0 };
+        let other_args = if sent.key == 0 { self.other_arguments(made_at(closed), &sent, own) } else { 0 };
         if other_args > 0 {
             (all, why) = (own.saturating_add(other_args), Some(IntentDoubt::NoArguments));
         }
@@ -177,9 +182,42 @@ impl HiddenIntents {
             why = why.max(Some(doubt));
         }
         let row = rows.of(sent);
+        if row.effects == 0 {
+            row.since = made_at(closed);
+        }
         row.effects = if sent.key == 0 { row.effects.saturating_add(own) } else { own };
         self.requests.push(sent.request.into(), rows);
         why.map(|why| (all, why))
+    }
+
+    /// Whether, at a moment, a call may be known to have acted that may be the same request.
+    pub fn may_have_acted(&self, sent: &SentIn, now: Moment) -> bool {
+        let is_known = |since: Moment| !since.is_after(now);
+        let rows = self.requests.find(sent.request.into()).and_then(|number| self.requests.get(number));
+        let acted = |row: &Row| {
+            let is_seen = row.sent.input != sent.input || is_known(row.since);
+            row.effects > 0 && is_seen && !row.sent.shares_key(sent) && sent.doubt(&row.sent).is_some()
+        };
+        if rows.is_some_and(|rows| rows.iter().any(acted)) {
+            return true;
+        }
+        let others =
+            |row: &RunRow| if sent.args == 0 { (row.with_args, row.since[0]) } else { (row.without, row.since[1]) };
+        let others = self.run_of(sent).filter(|_| sent.key == 0).map(others);
+        others.is_some_and(|(effects, since)| effects > 0 && since.is_some_and(is_known))
+    }
+
+    /// Whether, at a moment, a call of the run may be known to have been refused for good that may be the same request,
+    /// because the arguments of one of both are not recorded.
+    pub fn may_be_refused(&self, sent: &SentIn, now: Moment) -> bool {
+        let refused = self.run_of(sent).and_then(|row| row.refused[usize::from(sent.args != 0)]);
+        refused.is_some_and(|ended| !ended.is_after(now))
+    }
+
+    /// The calls of the run with this tool; none: no arguments are hidden.
+    fn run_of(&self, sent: &SentIn) -> Option<&RunRow> {
+        let is_empty = sent.args == half(canonical::EMPTY_OBJECT);
+        self.runs.find(run_place(sent)).and_then(|number| self.runs.get(number)).filter(|_| !is_empty)
     }
 
     /// Whether any call was refused for good.
@@ -194,7 +232,7 @@ impl HiddenIntents {
 
     /// Takes the end of a call; gives why one before it that was denied, or whose key had been processed, may be the same
     /// request. A success ends both.
-    pub fn sent_after(&mut self, sent: SentIn, seen: &RepeatedCall) -> SentAfter {
+    pub fn sent_after(&mut self, sent: SentIn, seen: &CallShows) -> SentAfter {
         let is_refused = seen.denied || seen.processed;
         let mut after = SentAfter::default();
         if !is_refused && !self.has_refused_of(&sent) {
@@ -213,6 +251,9 @@ impl HiddenIntents {
             }
         }
         if let Some(ended) = seen.ended.filter(|_| is_refused) {
+            if let Some(row) = self.run_row(&sent) {
+                row.refused[usize::from(sent.args == 0)].get_or_insert(ended);
+            }
             let mut rows = self.rows_of(sent.request.into());
             let refused = Refused { ended, denied: seen.denied, processed: seen.processed };
             rows.of(sent).refused = Some(Box::new(refused));
@@ -224,24 +265,28 @@ impl HiddenIntents {
 
     /// Effects of the run's writes with this tool whose arguments may be those of this one, because they are recorded of
     /// only one of both. `{}` may be compared with those that are not recorded, which is done by request.
-    fn other_arguments(&mut self, closed: &CompletedCall, own: u32) -> u32 {
-        let CallHashes { run, tool, args, .. } = closed.hashes;
-        if args == canonical::EMPTY_OBJECT {
+    fn other_arguments(&mut self, made: Moment, sent: &SentIn, own: u32) -> u32 {
+        if sent.args == half(canonical::EMPTY_OBJECT) {
             return 0;
         }
-        let place = hash::mixed(half(tool), half(run)) ^ u64::from(closed.raw().run().is_some());
-        let place = u128::from(place);
+        let Some(row) = self.run_row(sent) else { return 0 };
+        row.since[usize::from(sent.args == 0)].get_or_insert(made);
+        let RunRow { with_args, without, .. } = row;
+        let (mine, others) = if sent.args == 0 { (without, with_args) } else { (with_args, without) };
+        *mine = mine.saturating_add(own);
+        *others
+    }
+
+    /// The row of the calls of a run with one tool; the oldest of all makes room for a new one.
+    fn run_row(&mut self, sent: &SentIn) -> Option<&mut RunRow> {
+        let place = run_place(sent);
         if self.runs.find(place).is_none() {
             if self.runs.next() - self.runs.first() >= u64::from(WINDOW) {
                 self.runs.pop_first(|_| true);
             }
-            self.runs.push(place, RunRow::default());
+            return Some(self.runs.push(place, RunRow::default()));
         }
-        let Some(row) = self.runs.find(place).and_then(|number| self.runs.get_mut(number)) else { return 0 };
-        let RunRow { with_args, without } = row;
-        let (mine, others) = if args == 0 { (without, with_args) } else { (with_args, without) };
-        *mine = mine.saturating_add(own);
-        *others
+        self.runs.find(place).and_then(|number| self.runs.get_mut(number))
     }
 
     /// The rows of a request, taken from where they are; drops the oldest request of the window.
@@ -257,6 +302,15 @@ impl HiddenIntents {
     }
 }
 
+/// Where the writes of a run with one tool are kept.
+fn run_place(sent: &SentIn) -> u128 {
+    u128::from(hash::mixed(sent.tool, sent.run.unwrap_or_default()) ^ u64::from(sent.run.is_some()))
+}
+
+fn made_at(closed: &CompletedCall) -> Moment {
+    Moment { at: closed.raw().at, place: closed.raw().place.line }
+}
+
 impl Rows {
     fn iter(&self) -> impl Iterator<Item = &Row> {
         self.first.iter().chain(&self.more)
@@ -268,7 +322,7 @@ impl Rows {
 
     /// The row of the calls that were sent so; the oldest makes room for a new one.
     fn of(&mut self, sent: SentIn) -> &mut Row {
-        let new = || Row { sent, effects: 0, refused: None };
+        let new = || Row { sent, effects: 0, since: Moment::default(), refused: None };
         if self.first.as_ref().is_none_or(|first| first.sent == sent) {
             return self.first.get_or_insert_with(new);
         }

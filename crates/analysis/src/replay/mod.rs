@@ -48,6 +48,7 @@ pub use recorded::RecordingAnalysis;
 pub use shared_counts::{
     ByDispatcher, CircuitCounts, DispatcherName, RetryBudgetCounts, SharedCounts, Sum, ToolCallCounts,
 };
+pub use stages::told_at;
 pub use step_order::has_steps;
 pub use summary::{Effects, FindingCounts, Summary};
 pub use told_again::settle_told;

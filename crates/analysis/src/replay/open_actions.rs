@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use playproof_engine::event::{Finding, FindingId};
+use playproof_engine::evidence::{Moment, acts_again};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Moment, Plan, acts_again};
+use playproof_engine::sim::Plan;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes::id_hash;
 use playproof_trace::hash;

@@ -87,7 +87,6 @@ struct State<'a, 'i, P> {
 }
 
 /// What a worker does next.
-#[expect(clippy::large_enum_variant, reason = "a worker has one task, which moves once")]
 enum Task<'a, 'i, P> {
     Read(Feed<'i>),
     Order(Order<'a>, Option<ParsedPiece>),

@@ -11,13 +11,15 @@ use foldhash::fast::FixedState;
 use playproof_engine::call::Reply;
 use playproof_engine::classify::{KnownFailures, keyed_for};
 use playproof_engine::event::{ErrorFacts, Finding, FindingId, IntentDoubt};
+use playproof_engine::evidence::{
+    Against, CallShows, Evidence, FailureMeaning, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook, acts_again,
+};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{
-    Evidence, FailureMeaning, MOST_IDENTICAL_CALLS, Moment, Plan, RepeatedCall, Repeats, acts_again,
-};
+use playproof_engine::sim::Plan;
 use playproof_engine::time::Instant;
 use playproof_trace::call::{AttemptCounts, CompletedCall};
+use playproof_trace::call_hashes::CallHashes;
 use playproof_trace::simd::prefetch;
 use playproof_trace::window::Window;
 
@@ -62,7 +64,7 @@ enum Shows {
     /// One call with one attempt, which failed with this error.
     Failed(Option<Arc<ErrorFacts>>),
     /// Several calls, or several answers.
-    Several(Box<Repeats>),
+    Several(Box<RequestBook>),
 }
 
 /// In `ended_at`: the time is not known.
@@ -118,15 +120,8 @@ impl RecordingAnalysis {
         self.recent = Window::new(usize::from(WINDOW));
     }
 
-    /// Takes the next closed call, and adds its findings. `plans` tell what a failure means. True if identical calls of its
-    /// run before it speak against making it once more.
-    pub fn take(
-        &mut self,
-        closed: &CompletedCall,
-        facts: ToolFacts,
-        plans: &[Plan],
-        mut found: impl FnMut(Finding),
-    ) -> bool {
+    /// Takes the next closed call, and adds its findings. `plans` tell what a failure means.
+    pub fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], mut found: impl FnMut(Finding)) {
         let mut found = |finding| found(facts.weigh(finding));
         let mut known = Vec::new();
         let mut findings = |finding: Finding| {
@@ -146,13 +141,18 @@ impl RecordingAnalysis {
         self.step_order.take(closed, plans).map(&mut findings);
         let last_success = self.successes.take(closed, plans);
         if plans.first().is_some_and(|plan| plan.has_steps) {
-            let shows = || RepeatedCall { last_success, ..repeated(closed, facts, &mut judges) };
+            let shows = || CallShows { last_success, ..repeated(closed, facts, &mut judges) };
             self.repeated_actions.take(closed, facts, plans, shows, &mut findings);
         }
         if has_steps(closed.raw(), plans.first()) {
             self.known = known_failures;
-            return false; // it is sent nowhere itself: its steps are compared
+            return; // it is sent nowhere itself: its steps are compared
         }
+        if closed.raw().step().is_some() && closed.raw().was_unsent() {
+            self.known = known_failures;
+            return; // it was skipped
+        }
+        let is_among_steps = plans.first().is_some_and(|plan| plan.has_steps);
         let recent = self.remember(closed.hashes.request);
         recent.count += 1;
         if recent.count > MOST_IDENTICAL_CALLS {
@@ -160,7 +160,7 @@ impl RecordingAnalysis {
         }
         let mut possible = 0;
         let doubt = closed.raw().intent_doubt();
-        let is_unwise = recent.take(closed, facts, last_success, &mut judges, |mut finding| {
+        recent.take(closed, facts, (last_success, is_among_steps), &mut judges, |mut finding| {
             finding.doubt = finding.doubt.or(doubt.filter(|&doubt| doubt == IntentDoubt::NoArguments));
             possible = if finding.id == FindingId::PossibleDuplicateEffect { finding.count } else { possible };
             findings(finding);
@@ -188,7 +188,55 @@ impl RecordingAnalysis {
             is_new
         });
         self.known = known_failures;
-        is_unwise
+    }
+
+    /// Why, as far as is known at a moment, one more call like this one, or a step of it, could do harm. Calls that were made
+    /// before that are taken, perhaps calls that were made later.
+    pub fn against(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        plans: &[Plan],
+        now: Moment,
+    ) -> Option<Against> {
+        let call = closed.raw();
+        let input = call.place.input;
+        if let Some(plan) = plans.iter().find(|plan| has_steps(call, Some(plan))) {
+            let steps = plan.steps_of(call.tool()).iter().filter_map(|step| {
+                let facts = step.facts(plan.facts(&step.tool));
+                let key = call.key().map(|key| format!("{key}/{}", step.name));
+                let hashes = CallHashes::new(call.run(), None, &step.tool, key.as_deref(), closed.hashes.args);
+                let key = u64::from(key_mark(hashes.key_under(facts)));
+                let next = OneMore { own: self.repeated_actions.steps_of(closed), key, is_step: true, now };
+                let sent = SentIn::of(&hashes, (input, call.run().is_some()), facts);
+                let of_actions = self.repeated_actions.step(closed.hashes.request, &step.name);
+                let of_actions = of_actions.and_then(|book| book.against(next, facts));
+                let known = self.known_against(hashes.request, next, facts).into_iter().chain(of_actions);
+                known.chain(self.hidden_against(&sent, facts, now)).min()
+            });
+            return steps.min();
+        }
+        let mut known_failures = std::mem::take(&mut self.known);
+        let own = repeated(closed, facts, &mut Judges::new(plans, &mut known_failures));
+        self.known = known_failures;
+        let next = OneMore { own: &[own], key: own.key, is_step: false, now };
+        let sent = SentIn::of(&closed.hashes, (input, call.run().is_some()), facts);
+        let known = self.known_against(closed.hashes.request, next, facts);
+        known.or_else(|| self.hidden_against(&sent, facts, now))
+    }
+
+    fn known_against(&self, request: u128, next: OneMore<'_>, facts: ToolFacts) -> Option<Against> {
+        let recent = self.recent.find(request).and_then(|number| self.recent.get(number));
+        match recent.map(|recent| &recent.shows) {
+            Some(Shows::Several(book)) => book.against(next, facts),
+            _ => None, // the only call is the one that is judged
+        }
+    }
+
+    fn hidden_against(&self, sent: &SentIn, facts: ToolFacts, now: Moment) -> Option<Against> {
+        let acts = acts_again(facts);
+        let refused = self.hidden.may_be_refused(sent, now).then_some(Against::Denied);
+        refused.or_else(|| (acts && self.hidden.may_have_acted(sent, now)).then_some(Against::MayBeDone))
     }
 
     /// Takes the effects of a call, with those of the calls that share its intent.
@@ -249,7 +297,8 @@ impl RecordingAnalysis {
         if failed_on == 0 && !acts && !self.hidden.has_refused() {
             return; // the usual read
         }
-        let sent = SentIn::of(closed, facts);
+        let is_named = closed.raw().run().is_some();
+        let sent = SentIn::of(&closed.hashes, (closed.raw().place.input, is_named), facts);
         // A success matters only to a refusal of its own request.
         let may_be_refused =
             failed_on != 0 || self.hidden.has_refused() && (attempts > succeeded || self.hidden.has_refused_of(&sent));
@@ -282,7 +331,7 @@ impl RecordingAnalysis {
         let all = self.effects.of_key(closed);
         *all = all.saturating_add(effects);
         let all = if facts.repeatable { effects } else { *all }; // each call has an intent of its own
-        // An upstream that honours keys repeats its first answer: no proof of a second effect.
+        // An upstream that honours keys book its first answer: no proof of a second effect.
         if effects > 0 && all > 1 && !facts.idempotent {
             findings(finding(FindingId::PossibleDuplicateEffect, all));
             self.possible_duplicates.keyed.add(closed.shown().tool(), 1);
@@ -329,46 +378,45 @@ impl RecordingAnalysis {
 }
 
 impl Recent {
-    /// Takes a call, and gives what it shows beside the identical ones before it; true if these speak against one more.
+    /// Takes a call, and gives what it shows beside the identical ones before it. `is_among_steps`: an action may make it.
     fn take(
         &mut self,
         closed: &CompletedCall,
         facts: ToolFacts,
-        last_success: Option<Moment>,
+        (last_success, is_among_steps): (Option<Moment>, bool),
         judges: &mut Judges<'_>,
         found: impl FnMut(Finding),
-    ) -> bool {
+    ) {
         let counts = &closed.counts;
         if let Shows::Nothing = self.shows
+            && !is_among_steps // an action asks for the only call of its step
             && let Some(first) = Shows::of(closed)
         {
             self.shows = first;
             self.key = key_mark(closed.hashes.key);
             self.ended_on = counts.ended_on;
             self.ended_at = counts.ended_at.map_or(NO_TIME, Instant::as_micros);
-            return false; // the usual call
+            return; // the usual call
         }
         let evidence = Evidence { facts, one_request: closed.raw().intent_doubt().is_none() };
-        let mut repeats = match std::mem::take(&mut self.shows) {
-            Shows::Several(repeats) => repeats,
+        let mut book = match std::mem::take(&mut self.shows) {
+            Shows::Several(book) => book,
             first => {
-                let mut repeats = Box::<Repeats>::default();
+                let mut book = Box::<RequestBook>::default();
                 if let Some(first) = self.first(&first, closed, facts, judges) {
-                    repeats.take(CallId(0), &first, evidence, |_| {});
+                    book.take(CallId(0), &first, evidence, |_| {});
                 }
-                repeats
+                book
             }
         };
-        let is_unwise =
-            repeats.take(CallId(0), &RepeatedCall { last_success, ..repeated(closed, facts, judges) }, evidence, found);
-        self.shows = Shows::Several(repeats);
-        is_unwise
+        book.take(CallId(0), &CallShows { last_success, ..repeated(closed, facts, judges) }, evidence, found);
+        self.shows = Shows::Several(book);
     }
 
     /// Proved effects of the calls without a key, as far as they may be more than one.
     fn unkeyed_effects(&self) -> u32 {
         match &self.shows {
-            Shows::Several(repeats) => repeats.unkeyed_effects(),
+            Shows::Several(book) => book.unkeyed_effects(),
             _ => 0,
         }
     }
@@ -380,21 +428,21 @@ impl Recent {
         closed: &CompletedCall,
         facts: ToolFacts,
         judges: &mut Judges<'_>,
-    ) -> Option<RepeatedCall> {
+    ) -> Option<CallShows> {
         let writes = facts.access == Access::Write;
         let at = Some(self.ended_at).filter(|&at| at != NO_TIME).map(Instant::from_micros);
         let ended = (self.ended_on > 0).then_some(Moment { at, place: self.ended_on });
         let key = if facts.ignores_keys { 0 } else { u64::from(self.key) };
-        let call = RepeatedCall { key, ended, ..RepeatedCall::default() };
+        let call = CallShows { key, ended, ..CallShows::default() };
         Some(match shows {
             Shows::Nothing | Shows::Several(_) => return None,
-            Shows::Unanswered => RepeatedCall { may_have_acted: writes, ..call },
-            Shows::Ok => RepeatedCall { effects: u32::from(writes), ..call },
+            Shows::Unanswered => CallShows { may_have_acted: writes, ..call },
+            Shows::Ok => CallShows { effects: u32::from(writes), ..call },
             Shows::Failed(error) => {
                 let failure =
                     judges.meaning(closed.raw(), facts, (Some(self.key != 0), AttemptNo::FIRST), error.as_ref());
                 let wait_until = wait_of(error.as_deref(), at);
-                RepeatedCall { failed: true, wait_until, ..call }.with(failure, writes)
+                CallShows { failed: true, wait_until, ..call }.with(failure, writes)
             }
         })
     }
@@ -405,7 +453,7 @@ impl Shows {
     fn of(closed: &CompletedCall) -> Option<Shows> {
         let AttemptCounts { answers, attempts, succeeded, left_out, .. } = closed.counts;
         match (answers, attempts, succeeded, left_out) {
-            (0, ..) => Some(Shows::Unanswered),
+            (0, ..) => (!closed.raw().was_unsent()).then_some(Shows::Unanswered),
             (1, 1, 1, 0) => Some(Shows::Ok),
             (1, 1, 0, 0) => match closed.raw().answers.first().map(|answer| &answer.reply) {
                 Some(Reply::Failed(error)) => {
@@ -420,19 +468,22 @@ impl Shows {
 }
 
 /// A call, for comparison with identical ones.
-fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> RepeatedCall {
+fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> CallShows {
     let (call, counts) = (closed.raw(), &closed.counts);
     let writes = facts.access == Access::Write;
     let line = |place: u64, at| (place > 0).then_some(Moment { at, place });
-    let mut seen = RepeatedCall {
+    let mut seen = CallShows {
         key: u64::from(key_mark(closed.hashes.key_under(facts))),
         made: Moment { at: call.at, place: call.place.line },
         ended: line(counts.ended_on, counts.ended_at),
         last_write: counts.last_write,
         failed: counts.failed_on != 0,
         effects: net_effects(counts, facts),
-        may_have_acted: writes && (counts.attempts == 0 || counts.left_out > 0 || counts.may_be_taken_back()),
-        ..RepeatedCall::default()
+        may_have_acted: writes
+            && (counts.attempts == 0 && !call.was_unsent() || counts.left_out > 0 || counts.may_be_taken_back()),
+        is_out: call.cancelled_at().is_some() && !call.was_unsent(),
+        over: call.dispatch.as_ref().and_then(|of| of.ended).map(|(at, place)| Moment { at: Some(at), place }),
+        ..CallShows::default()
     };
     if counts.attempts > counts.succeeded {
         for (number, answer) in call.attempts() {

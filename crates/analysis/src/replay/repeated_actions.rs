@@ -8,11 +8,13 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use playproof_engine::event::{Finding, FindingId};
+use playproof_engine::evidence::{CallShows, Evidence, RequestBook, acts_again};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_engine::sim::{Evidence, Plan, RepeatedCall, Repeats, acts_again};
+use playproof_engine::sim::Plan;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes::id_hash;
+use playproof_trace::hash;
 
 use super::step_order::has_steps;
 
@@ -22,6 +24,12 @@ const MOST: usize = 65_536;
 /// The most identical calls of an action that are remembered.
 const MOST_IDENTICAL: usize = 16;
 
+/// The most steps of one action that are remembered.
+const MOST_STEPS: usize = 64;
+
+/// The tag of a step's hash.
+const STEP: u64 = 27;
+
 /// The calls of actions with steps; they belong to one input.
 #[derive(Debug, Default)]
 pub(super) struct RepeatedActions {
@@ -29,15 +37,19 @@ pub(super) struct RepeatedActions {
     calls: HashMap<u128, Vec<ActionCall>, FixedState>,
     /// The requests by the ids of their calls.
     requests: HashMap<u128, u128, FixedState>,
+    /// What the calls of a step show.
+    steps: HashMap<u128, RequestBook, FixedState>,
 }
 
 #[derive(Debug)]
 struct ActionCall {
     id: u128,
     /// What its own answers show.
-    own: RepeatedCall,
+    own: CallShows,
     /// Whether a step of it is recorded.
     has_steps: bool,
+    /// What its first recorded steps show.
+    steps: Vec<CallShows>,
     /// Whether a recorded step without a key acted, or may have, and acts again.
     has_acted: bool,
 }
@@ -47,6 +59,19 @@ impl RepeatedActions {
     pub(super) fn clear(&mut self) {
         self.calls.clear();
         self.requests.clear();
+        self.steps.clear();
+    }
+
+    /// What is known of a step of identical actions, whatever its own arguments.
+    pub(super) fn step(&self, action: u128, step: &str) -> Option<&RequestBook> {
+        self.steps.get(&step_request(action, step))
+    }
+
+    /// What the steps of an action show.
+    pub(super) fn steps_of(&self, closed: &CompletedCall) -> &[CallShows] {
+        let calls = self.calls.get(&closed.hashes.request);
+        let known = calls.and_then(|calls| calls.iter().rfind(|action| action.id == closed.hashes.id));
+        known.map_or(&[], |action| &action.steps)
     }
 
     /// Takes the next closed call, if it is an action with steps or one of these; `repeated` is what it shows as a call of
@@ -56,19 +81,24 @@ impl RepeatedActions {
         closed: &CompletedCall,
         facts: ToolFacts,
         plans: &[Plan],
-        repeated: impl FnOnce() -> RepeatedCall,
+        repeated: impl FnOnce() -> CallShows,
         found: impl FnMut(Finding),
     ) {
         let call = closed.raw();
-        if let Some((parent, _)) = call.step() {
+        if let Some((parent, name)) = call.step() {
             let id = id_hash(closed.hashes.run, parent);
-            let calls = self.requests.get(&id).and_then(|request| self.calls.get_mut(request));
+            let Some(request) = self.requests.get(&id) else { return };
+            let step = repeated();
+            if self.steps.len() < MOST && !call.was_unsent() {
+                self.steps.entry(step_request(*request, name)).or_default().note(&step);
+            }
+            let calls = self.calls.get_mut(request);
             if let Some(action) = calls.and_then(|calls| calls.iter_mut().rfind(|action| action.id == id)) {
                 action.has_steps = true;
-                if acts_again(facts) {
-                    let step = repeated();
-                    action.has_acted |= step.key == 0 && (step.effects > 0 || step.may_have_acted);
+                if action.steps.len() < MOST_STEPS {
+                    action.steps.push(step);
                 }
+                action.has_acted |= acts_again(facts) && step.key == 0 && (step.effects > 0 || step.may_have_acted);
             }
         } else if has_steps(call, plans.first()) {
             let own = repeated();
@@ -84,21 +114,26 @@ impl RepeatedActions {
                 let oldest = calls.remove(0);
                 self.requests.remove(&oldest.id);
             }
-            calls.push(ActionCall { id: closed.hashes.id, own, has_steps: false, has_acted: false });
+            calls.push(ActionCall { id: closed.hashes.id, own, has_steps: false, steps: Vec::new(), has_acted: false });
             self.requests.insert(closed.hashes.id, closed.hashes.request);
         }
     }
 }
 
+/// What the calls of a step of identical actions share.
+fn step_request(action: u128, step: &str) -> u128 {
+    hash::bytes_after(action, step.as_bytes(), STEP)
+}
+
 /// Adds what a call shows after identical ones. What rests on a call without recorded steps is a doubt: the recording does
 /// not say how far it came.
-fn judge(before: &[ActionCall], now: &RepeatedCall, evidence: Evidence, mut found: impl FnMut(Finding)) {
+fn judge(before: &[ActionCall], now: &CallShows, evidence: Evidence, mut found: impl FnMut(Finding)) {
     let in_doubt = Evidence { one_request: false, ..evidence };
     let is_advice = |finding: &Finding| matches!(finding.id, FindingId::UnsafeAdvice | FindingId::IgnoredAdvice);
     let is_proved = before.iter().any(|action| action.has_acted);
     let advised = before.iter().map(|action| match action.has_steps {
         // The key of a step is its own: what it protects is no act here.
-        true => RepeatedCall { key: 0, effects: 0, may_have_acted: action.has_acted, ..action.own },
+        true => CallShows { key: 0, effects: 0, may_have_acted: action.has_acted, ..action.own },
         false => without_steps(&action.own, evidence.facts),
     });
     let mut shown = after(advised, now, if is_proved { evidence } else { in_doubt });
@@ -114,8 +149,8 @@ fn judge(before: &[ActionCall], now: &RepeatedCall, evidence: Evidence, mut foun
 }
 
 /// What a call shows after others.
-fn after(before: impl Iterator<Item = RepeatedCall>, now: &RepeatedCall, evidence: Evidence) -> Vec<Finding> {
-    let (mut repeats, mut shown) = (Repeats::default(), Vec::new());
+fn after(before: impl Iterator<Item = CallShows>, now: &CallShows, evidence: Evidence) -> Vec<Finding> {
+    let (mut repeats, mut shown) = (RequestBook::default(), Vec::new());
     for call in before {
         repeats.take(CallId(0), &call, evidence, |_| ());
     }
@@ -124,7 +159,7 @@ fn after(before: impl Iterator<Item = RepeatedCall>, now: &RepeatedCall, evidenc
 }
 
 /// A call of which no step is recorded. That it succeeded does not say which of its steps acted.
-fn without_steps(own: &RepeatedCall, facts: ToolFacts) -> RepeatedCall {
+fn without_steps(own: &CallShows, facts: ToolFacts) -> CallShows {
     let acted = facts.access == Access::Write && own.effects > 0;
-    RepeatedCall { effects: 0, may_have_acted: own.may_have_acted || acted, ..*own }
+    CallShows { effects: 0, may_have_acted: own.may_have_acted || acted, ..*own }
 }

@@ -2,7 +2,7 @@
 //! Opens no files, renders nothing, and knows no threads and no kind of observer: it is compiled once for all of them.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,8 +10,9 @@ use foldhash::fast::FixedState;
 
 use playproof_engine::classify::KnownFailures;
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
-use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{FailureMeaning, Plan, SimulationRecord, Simulator};
+use playproof_engine::evidence::{FailureMeaning, Moment};
+use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
 use playproof_trace::assemble::{Assembler, FirstUses, Writes};
 use playproof_trace::call::CompletedCall;
 use playproof_trace::digest;
@@ -41,6 +42,9 @@ const MAX_RUNS_OFF_TAPE: usize = 500_000;
 
 /// The most calls of a batch.
 const BATCH: usize = 256;
+
+/// The most calls that are judged while one waits for what was made before its end.
+const MOST_AWAITED: u64 = 4_096;
 
 /// The calls of a batch that are simulated before they are reported. The code of both steps does not fit into the processor's
 /// cache together; changing from one to the other only once a group loads it less often.
@@ -102,8 +106,24 @@ pub(super) struct Order<'a> {
     /// The number of calls given to the lanes.
     numbered: u64,
     closed: Vec<CompletedCall>,
+    /// Calls that were judged, and wait until what was made before their ends is known.
+    judged: VecDeque<JudgedCall>,
+    /// The last line of a call that was judged, and how many were.
+    newest: u64,
+    taken: u64,
     pub accounts: Vec<InputAccount>,
     pub unread: Vec<UnreadInput>,
+}
+
+/// A call with what the recording shows of it.
+struct JudgedCall {
+    closed: CompletedCall,
+    facts: ToolFacts,
+    recorded: Vec<Finding>,
+    /// When its agent is told of it, if that matters.
+    told_at: Option<Moment>,
+    /// Its number among all calls.
+    number: u64,
 }
 
 /// The sums of one batch.
@@ -351,6 +371,9 @@ impl Order<'_> {
             lanes: Lanes::of(plans),
             numbered: 0,
             closed: Vec::new(),
+            judged: VecDeque::new(),
+            newest: 0,
+            taken: 0,
             accounts: Vec::new(),
             unread: Vec::new(),
         }
@@ -381,37 +404,75 @@ impl Order<'_> {
         while self.closed.len() >= piece || (self.current.is_none() && !self.closed.is_empty()) {
             let mut calls: Vec<CompletedCall> = self.closed.drain(..piece.min(self.closed.len())).collect();
             calls.iter_mut().for_each(|closed| options.redaction.show(closed)); // here, because names are numbered in order
-            let mut recorded = Vec::new();
             let of_tool = |closed: &CompletedCall| match plans.first() {
                 Some(plan) => self.facts.of(plan, closed.hashes.tool, closed.raw()),
                 None => ToolFacts::ASSUMED,
             };
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();
             self.recording.prepare(&calls, &facts);
-            for (n, (closed, &facts)) in calls.iter_mut().zip(&facts).enumerate() {
-                if self.recording.take(closed, facts, plans, |finding| recorded.push((n, finding))) {
-                    closed.set_repeat_unwise();
-                }
+            for (closed, facts) in calls.into_iter().zip(facts) {
+                let mut recorded = Vec::new();
+                self.recording.take(&closed, facts, plans, |finding| recorded.push(finding));
+                self.newest = self.newest.max(closed.raw().place.line);
+                let is_action = has_steps(closed.raw(), plans.first());
+                let is_step = facts.access == Access::Write && closed.raw().step().is_some();
+                let is_asked = is_action || is_step || closed.counts.failed_on > 0;
+                let told_at = is_asked.then(|| told_at(&closed));
+                self.taken += 1;
+                self.judged.push_back(JudgedCall { closed, facts, recorded, told_at, number: self.taken });
             }
-            match &mut self.lanes {
-                None => batches.push(Batch { calls, recorded, joined: Vec::new() }),
-                Some(lanes) => {
-                    let mut recorded = recorded.into_iter().peekable();
-                    for (n, closed) in calls.into_iter().enumerate() {
-                        let own = std::iter::from_fn(|| recorded.next_if(|(place, _)| *place == n));
-                        let recorded = own.map(|(_, finding)| finding).collect();
-                        let call = NumberedCall { number: self.numbered, closed, recorded, records: Vec::new() };
-                        self.numbered += 1;
-                        lanes.take(plans, options.session(), call);
-                    }
-                }
-            }
+        }
+        self.release(plans, options, batches);
+        if self.current.is_none() {
+            self.newest = 0; // lines belong to one input
         }
         if let Some(lanes) = &mut self.lanes {
             if self.current.is_none() {
                 lanes.finish(plans);
             }
             cut(lanes.take_ended(), batches);
+        }
+    }
+}
+
+impl Order<'_> {
+    /// Gives the judged calls on, in order, as far as all calls are known that were made before they ended.
+    fn release(&mut self, plans: &[Plan], options: &ReplayOptions, batches: &mut Vec<Batch>) {
+        let is_over = self.current.is_none();
+        let is_known = |call: &JudgedCall| {
+            let is_past = call.told_at.is_none_or(|told| told.place < self.newest);
+            is_over || is_past || call.number + MOST_AWAITED <= self.taken
+        };
+        let known = self.judged.iter().take_while(|call| is_known(call)).count();
+        // An incomplete batch waits for more calls, but not beyond its input.
+        let count = if is_over || self.lanes.is_some() { known } else { known - known % BATCH };
+        let mut batch = Batch { calls: Vec::new(), recorded: Vec::new(), joined: Vec::new() };
+        for mut call in self.judged.drain(..count).collect::<Vec<_>>() {
+            if let Some(told) = call.told_at
+                && self.recording.against(&call.closed, call.facts, plans, told).is_some()
+            {
+                call.closed.set_repeat_unwise();
+            }
+            let JudgedCall { closed, recorded, .. } = call;
+            match &mut self.lanes {
+                None => {
+                    let place = batch.calls.len();
+                    batch.calls.push(closed);
+                    batch.recorded.extend(recorded.into_iter().map(|finding| (place, finding)));
+                    if batch.calls.len() >= BATCH {
+                        let full = Batch { calls: Vec::new(), recorded: Vec::new(), joined: Vec::new() };
+                        batches.push(std::mem::replace(&mut batch, full));
+                    }
+                }
+                Some(lanes) => {
+                    let call = NumberedCall { number: self.numbered, closed, recorded, records: Vec::new() };
+                    self.numbered += 1;
+                    lanes.take(plans, options.session(), call);
+                }
+            }
+        }
+        if !batch.calls.is_empty() {
+            batches.push(batch);
         }
     }
 }
@@ -457,6 +518,16 @@ fn cut(calls: Vec<NumberedCall>, batches: &mut Vec<Batch>) {
             }
         }
         batches.push(batch);
+    }
+}
+
+/// When the agent is told of a call: at its end, as far as that is recorded.
+pub fn told_at(closed: &CompletedCall) -> Moment {
+    let counts = &closed.counts;
+    match closed.raw().dispatch.as_ref().and_then(|dispatch| dispatch.ended) {
+        Some((at, place)) => Moment { at: Some(at), place },
+        None if counts.ended_on == 0 => Moment::END,
+        None => Moment { at: counts.ended_at, place: counts.ended_on },
     }
 }
 

@@ -8,7 +8,8 @@ use foldhash::fast::FixedState;
 
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::{Finding, FindingId};
-use playproof_engine::sim::{Moment, Plan};
+use playproof_engine::evidence::Moment;
+use playproof_engine::sim::Plan;
 use playproof_trace::call::CompletedCall;
 use playproof_trace::call_hashes::id_hash;
 

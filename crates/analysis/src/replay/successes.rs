@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use playproof_engine::sim::{Moment, Plan};
+use playproof_engine::evidence::Moment;
+use playproof_engine::sim::Plan;
 use playproof_trace::call::CompletedCall;
 
 /// The most runs that are kept; all are forgotten beyond that.

@@ -20,7 +20,9 @@ pub fn settle_told(plan: &Plan, record: &mut SimulationRecord, call: &RecordedCa
     };
     let doubts = |reply: &Reply| matches!(reply, Reply::Failed(Some(error)) if says_more(error));
     let steps = if call.step().is_none() { plan.steps_of(call.tool()) } else { &[] };
-    let is_doubted = if steps.is_empty() {
+    let is_doubted = if call.is_repeat_unwise {
+        true
+    } else if steps.is_empty() {
         facts.adds_effects() && call.attempts().any(|(_, answer)| doubts(&answer.reply))
     } else {
         let failed = StepsEnd::read(record.events.iter()).and_then(|end| steps.get(end.failed?.index()));

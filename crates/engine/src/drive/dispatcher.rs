@@ -28,7 +28,7 @@ use crate::dispatch::{Machine, Output, OutputBuffer, StepOf};
 use crate::event::{
     Decision, DecisionEvent, Draw, ErrorFacts, Outcome, OutcomeKind, Provenance, RequestKind, Told, ValidNext,
 };
-use crate::evidence::{Against, told_by_events};
+use crate::evidence::{AgainstOneMore, told_by_events};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, Interner, RunId, ServerId, StepId, TokenId};
 use crate::plan::Plan;
 use crate::playbook::ToolFacts;
@@ -302,12 +302,11 @@ impl Dispatcher {
         {
             return Some(Told { call, error: outcome.last_error, retried: outcome.attempts.saturating_sub(1), ..told });
         }
-        let error = outcome.last_error.and_then(|error| self.error(error));
         let action = self.plan.action(&open.new.tool);
         let is_withheld = |after: &ValidNext| action.is_some_and(|action| after.withheld.contains(&action));
         let withheld = open.valid_next.as_ref().is_some_and(is_withheld);
-        let against = || Against { withheld, ..Against::default() };
-        told_by_events(&self.plan, &open.driven(), call, outcome, error, against, &open.events)
+        let against = || AgainstOneMore { withheld, ..AgainstOneMore::default() };
+        told_by_events(&self.plan, &open.driven(), call, outcome, |error| self.error(error), against, &open.events)
     }
 
     /// Whether the result of a call may still be asked for: a later call may get it, or one that follows it does.

@@ -1,6 +1,11 @@
-//! What calls show of what was done upstream, and what follows from it.
+//! What calls show of what was done upstream, and what follows from it: whether one more call could do harm, and what the
+//! agent is told.
 
+mod book;
+mod meaning;
 mod told;
 
-pub(crate) use told::{Against, is_told, of_events as told_by_events};
+pub use book::{Against, CallShows, Evidence, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook, acts_again};
+pub use meaning::FailureMeaning;
+pub(crate) use told::{AgainstOneMore, is_told, told_by_events};
 pub use told::{FailedEnd, told};

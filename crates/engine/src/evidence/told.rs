@@ -5,13 +5,16 @@ use crate::classify::{reads_as_unanswered, server_says};
 use crate::dispatch::retry_guard;
 use crate::event::{
     AdmissionRefusal, Boundary, Decision, DecisionEvent, EffectClaim, ErrorFacts, FailureClass, NoRetry, Outcome,
-    OutcomeKind, OutcomeWord, StopReason, Told,
+    OutcomeKind, OutcomeWord, Status, StopReason, Told,
 };
-use crate::ids::{AttemptNo, CallId, VerdictId};
+use crate::ids::{AttemptNo, CallId, ErrorId, VerdictId};
 use crate::plan::{DrivenCall, Plan};
 use crate::playbook::{GuardMode, Tell};
 use crate::time::Duration;
 use crate::upstream::AnswerSource;
+
+use super::book::Against;
+use super::meaning::FailureMeaning;
 
 /// How a failed call ended, as far as what is told depends on it.
 #[derive(Clone, Copy, Debug)]
@@ -69,9 +72,9 @@ pub(crate) const fn is_told(kind: OutcomeKind) -> bool {
 
 /// What speaks against making a call once more, beside its own events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Against {
-    /// Identical calls before it, or before a step of it.
-    pub earlier_call: bool,
+pub(crate) struct AgainstOneMore {
+    /// What is known of its request, or of that of a step of it.
+    pub request: Option<Against>,
     /// Of an action: a step that its events do not have would act again.
     pub step_beside: bool,
     /// The graph withholds its action after it, whatever the key of a call.
@@ -79,13 +82,13 @@ pub(crate) struct Against {
 }
 
 /// What is told of a call, by its events; none unless it failed.
-pub(crate) fn of_events<'e>(
+pub(crate) fn told_by_events<'e>(
     plan: &Plan,
     call: &DrivenCall<'_>,
     id: CallId,
     outcome: Outcome,
-    error: Option<&ErrorFacts>,
-    against: impl FnOnce() -> Against,
+    errors: impl Fn(ErrorId) -> Option<&'e ErrorFacts>,
+    against: impl FnOnce() -> AgainstOneMore,
     events: impl IntoIterator<Item = &'e DecisionEvent>,
 ) -> Option<Told> {
     if !is_told(outcome.kind) {
@@ -93,17 +96,27 @@ pub(crate) fn of_events<'e>(
     }
     let against = against();
     let (mut verdict, mut suppressed, mut refused_until, mut last) = (None, false, None, AttemptNo::FIRST);
-    let mut refused = None;
+    let (mut refused, mut failed, mut is_refusal) = (None, None, false);
+    let error = outcome.last_error.and_then(&errors);
+    let mut refuses = |verdict, failed: Option<&ErrorFacts>| {
+        let meaning = FailureMeaning::under(plan, verdict, failed, call.keyed_for(failed) == Some(true));
+        is_refusal |= meaning.denied || meaning.processed;
+    };
     let (mut failed_step, mut repeats_a_step, mut ended) = (None, against.step_beside, outcome);
     for event in events {
         refused = refused.or(event.what.refusal());
         match event.what {
             Decision::AttemptStarted { attempt, .. } => last = attempt,
-            Decision::FailureClassified { verdict: given, ignored: false, .. } => verdict = Some(given),
+            Decision::AttemptFinished { status: Status::Failed(error), .. } => failed = error.and_then(&errors),
+            Decision::FailureClassified { verdict: given, ignored, .. } => {
+                refuses(given, failed);
+                verdict = if ignored { verdict } else { Some(given) };
+            }
             Decision::RetrySuppressed { .. } => suppressed = true,
             Decision::Refused { retry_after, .. } => refused_until = retry_after,
             Decision::StepEnded { ended, acts_again, .. } if ended.completes_step() => repeats_a_step |= acts_again,
             Decision::StepEnded { verdict: given, attempts, claim, acts_again, .. } => {
+                given.into_iter().for_each(|given| refuses(given, error));
                 (failed_step, verdict) = (Some(acts_again), given);
                 ended = Outcome { attempts, claim, ..outcome }; // what is told is what the step says
             }
@@ -120,9 +133,10 @@ pub(crate) fn of_events<'e>(
     let guard = retry_guard(GuardMode::Checked, call.dispatched().may_be_resent(), outcome.claim);
     // Each step of an action has been asked for itself.
     let is_safe = guard.is_none() && !is_in_doubt(call, outcome);
-    let may_resend =
-        !against.earlier_call && !against.withheld && failed_step.map_or(is_safe, |acts_again| !acts_again);
-    Some(told(&FailedEnd {
+    let is_refused = matches!(against.request, Some(Against::Denied | Against::Processed));
+    let acts_twice = against.request.is_some() && !is_refused;
+    let may_resend = !acts_twice && !against.withheld && failed_step.map_or(is_safe, |acts_again| !acts_again);
+    let told = told(&FailedEnd {
         call: id,
         outcome: ended,
         refused,
@@ -132,7 +146,9 @@ pub(crate) fn of_events<'e>(
         suppressed,
         repeats_a_step,
         retry_after: refused_until.or(asked),
-    }))
+    });
+    // A denial, and a key that was processed, stay what they are, however often they are asked again.
+    Some(Told { retriable: told.retriable && !is_refusal && !is_refused, ..told })
 }
 
 /// Whether more than the call's own answers speaks against making it once more: identical calls before it, its key, which
@@ -140,7 +156,10 @@ pub(crate) fn of_events<'e>(
 fn is_in_doubt(call: &DrivenCall<'_>, outcome: Outcome) -> bool {
     let by_tape = match call.source {
         AnswerSource::Script(..) => false, // the record knows
-        AnswerSource::Tape(tape) => tape.is_key_reused || tape.call.is_repeat_unwise,
+        AnswerSource::Tape(tape) => {
+            (tape.call.key_is_reused || tape.call.key_is_reversed) && !call.facts.ignores_keys
+                || tape.call.is_repeat_unwise
+        }
     };
     let resends = call.facts.resends && outcome.attempts > 0 && !call.dispatched().is_safe_to_resend();
     by_tape || resends

@@ -7,7 +7,7 @@ use crate::call::RecordedCall;
 use crate::dispatch::StepOf;
 use crate::drive::{Calls, NamedCall, SharedIds};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Outcome, OutcomeKind, Told};
-use crate::evidence::{Against, told_by_events};
+use crate::evidence::{AgainstOneMore, told_by_events};
 use crate::ids::{CallId, ErrorId, StepId, TokenId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
@@ -203,10 +203,9 @@ impl ActiveCall {
     /// What is told of the call, if it has ended with a failure.
     pub(super) fn told(&self, plan: &Plan) -> Option<Told> {
         let outcome = self.record.outcome()?;
-        let error = outcome.last_error.and_then(|error| self.errors.get(error));
         let call = DrivenCall::recorded(&self.call, self.facts, &MissingAnswerPolicy::Unanswered);
-        let against = Against::default;
-        told_by_events(plan, &call, CallId(0), outcome, error.as_deref(), against, &self.record.events)
+        let errors = |error| self.errors.facts(error);
+        told_by_events(plan, &call, CallId(0), outcome, errors, AgainstOneMore::default, &self.record.events)
     }
 
     /// Converts a moment of the simulation to the time of the recording: the call may have started later than recorded.

@@ -6,28 +6,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::classify::knows_key;
 use crate::event::{
     Decision, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerKind, OutcomeKind, Provenance, Status,
+    SuppressionReason,
 };
 use crate::ids::{AttemptNo, CallId};
 use crate::playbook::Access;
 use crate::time::Instant;
-use crate::upstream::{AnswerSource, Ledger, NetEffects, NetList};
+use crate::upstream::{AnswerSource, NetEffects, NetList};
 
 use super::amplification;
-use super::meaning::FailureMeaning;
 use super::record::SimulationRecord;
-use super::repeats;
+use super::request_books::RequestBooks;
+use crate::evidence::FailureMeaning;
 use crate::plan::DrivenCall;
 use crate::plan::Plan;
 
-/// Fills the record's findings: worst first, then by call. Gives the calls of which those before speak against making them
-/// once more.
-pub(super) fn derive(plan: &Plan, calls: &[DrivenCall<'_>], record: &mut SimulationRecord) -> BTreeSet<CallId> {
+/// Fills the record's findings: worst first, then by call. Gives what is known of the requests of a scenario.
+pub(super) fn derive(plan: &Plan, calls: &[DrivenCall<'_>], record: &mut SimulationRecord) -> RequestBooks {
     let mut findings = std::mem::take(&mut record.findings);
     findings.clear();
-    let unwise = add_all(plan, calls, record, &mut findings);
+    let books = add_all(plan, calls, record, &mut findings);
     Finding::settle(&mut findings);
     record.findings = findings;
-    unwise
+    books
 }
 
 fn add_all(
@@ -35,15 +35,15 @@ fn add_all(
     calls: &[DrivenCall<'_>],
     record: &SimulationRecord,
     findings: &mut Vec<Finding>,
-) -> BTreeSet<CallId> {
+) -> RequestBooks {
     if calls.len() == 1 && matches!(calls[0].source, AnswerSource::Tape(_)) && is_calm(record) {
-        return BTreeSet::new(); // the most common call of a trace: one attempt without a failure
+        return RequestBooks::default(); // the most common call of a trace: one attempt without a failure
     }
-    let net = NetLedger::of(&record.ledger, calls);
+    let net = NetLedger::of(record, calls);
     duplicate_effects(calls, record, &net, findings);
-    let mut unwise = BTreeSet::new();
+    let mut books = RequestBooks::default();
     if calls.len() > 1 {
-        unwise = repeats::of_fixture(plan, calls, record, |call| net.of_call(call).effects, findings);
+        books = RequestBooks::of(plan, calls, record, |call| net.of_call(call).effects, findings);
         amplification::of_fixture(plan, calls, record, findings);
     }
     for (n, call) in calls.iter().enumerate() {
@@ -55,7 +55,7 @@ fn add_all(
         let course = CallTrajectory::of(plan, id, call, record);
         CallReview { call, id, record, net: &net, course }.add_to(findings);
     }
-    unwise
+    books
 }
 
 /// The findings of an action with steps: what else its steps show stands with their own calls.
@@ -72,24 +72,29 @@ fn of_action(id: CallId, call: &DrivenCall<'_>, record: &SimulationRecord) -> Op
     Some(call.facts.weigh(Finding::new(found, FindingBy::Playbook, id, 1)))
 }
 
+/// When a call was made: the moment, and the place of its first event.
+type Made = (Instant, usize);
+
 /// The net effects of the ledger, by intent and by call, and which calls made the effects of an intent.
 struct NetLedger {
     by_intent: NetList<Intent>,
     by_call: NetList<CallId>,
     /// The calls behind the effects, one entry an effect: by intent, then in the order in which they were made. Empty for a
     /// single call.
-    applied: Vec<(Intent, Instant, CallId)>,
+    applied: Vec<(Intent, Made)>,
 }
 
 impl NetLedger {
-    fn of(ledger: &Ledger, calls: &[DrivenCall<'_>]) -> NetLedger {
+    fn of(record: &SimulationRecord, calls: &[DrivenCall<'_>]) -> NetLedger {
+        let ledger = &record.ledger;
         let others = if calls.len() > 1 { ledger.entries() } else { &[] }; // none is made after the only call
         let applied = others.iter().filter(|entry| entry.kind == LedgerKind::Applied);
         let applied = applied.filter_map(|entry| {
             let call = entry.call?;
-            Some((entry.intent, calls.get(call.index())?.at, call))
+            let (place, made) = record.first_event(call)?;
+            Some((entry.intent, (made.at, place)))
         });
-        let mut applied: Vec<(Intent, Instant, CallId)> = applied.collect();
+        let mut applied: Vec<(Intent, Made)> = applied.collect();
         applied.sort_unstable();
         NetLedger {
             by_intent: NetList::of(ledger, |entry| Some(entry.intent)),
@@ -99,9 +104,9 @@ impl NetLedger {
     }
 
     /// Effects of an intent by calls that were made after a call ended; of calls made at that moment, the later ones.
-    fn made_after(&self, intent: Intent, ended_at: Instant, call: CallId) -> usize {
+    fn made_after(&self, intent: Intent, ended: Made) -> usize {
         let all = self.applied.partition_point(|(of, ..)| *of <= intent);
-        all - self.applied.partition_point(|by| *by <= (intent, ended_at, call))
+        all - self.applied.partition_point(|by| *by <= (intent, ended))
     }
 
     fn of_call(&self, call: CallId) -> NetEffects {
@@ -237,7 +242,8 @@ impl CallTrajectory {
                         processed |= failure.processed;
                     }
                 }
-                Decision::RetrySuppressed { .. } => course.suppressed += 1,
+                // A tool that is never sent a request again needs no guard.
+                Decision::RetrySuppressed { why } => course.suppressed += u32::from(why != SuppressionReason::Never),
                 Decision::LateAnswer { attempt, .. } => course.overlapped |= attempt < sent,
                 _ => {}
             }
@@ -306,7 +312,8 @@ impl CallReview<'_> {
     /// Effects of the call's intent by calls that were made after it had ended: its claim says nothing of them.
     fn made_later(&self) -> u32 {
         let ended = self.record.events_of(self.id).find(|event| matches!(event.what, Decision::Outcome(_)));
-        let later = ended.map_or(0, |event| self.net.made_after(self.call.booked_intent(self.id), event.at, self.id));
+        let made = self.record.first_event(self.id).map_or(0, |(place, _)| place);
+        let later = ended.map_or(0, |event| self.net.made_after(self.call.booked_intent(self.id), (event.at, made)));
         u32::try_from(later).unwrap_or(u32::MAX)
     }
 

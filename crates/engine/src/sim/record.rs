@@ -184,10 +184,26 @@ impl SimulationRecord {
 
     /// The events of one call, in order.
     pub fn events_of(&self, call: CallId) -> impl Iterator<Item = &DecisionEvent> {
+        self.placed_events_of(call).map(|(_, event)| event)
+    }
+
+    /// The events of one call with their places among all, in order.
+    pub(super) fn placed_events_of(&self, call: CallId) -> impl Iterator<Item = (usize, &DecisionEvent)> {
         let places = self.by_call.of(call);
         let all: &[DecisionEvent] = if places.is_some() { &[] } else { &self.events };
-        let indexed = places.unwrap_or_default().iter().filter_map(|&place| self.events.get(place as usize));
-        indexed.chain(all.iter().filter(move |event| event.call == call))
+        let indexed = places.unwrap_or_default().iter().map(|&place| place as usize);
+        let indexed = indexed.filter_map(|place| Some((place, self.events.get(place)?)));
+        indexed.chain(all.iter().enumerate().filter(move |(_, event)| event.call == call))
+    }
+
+    /// The first event of a call, and its place: when it was made.
+    pub(super) fn first_event(&self, call: CallId) -> Option<(usize, &DecisionEvent)> {
+        self.placed_events_of(call).next()
+    }
+
+    /// The event with which a call ended, and its place.
+    pub(super) fn end_event(&self, call: CallId) -> Option<(usize, &DecisionEvent)> {
+        self.placed_events_of(call).find(|(_, event)| matches!(event.what, Decision::Outcome(_)))
     }
 
     /// How the record's only call ended, by its events.
@@ -344,6 +360,11 @@ impl Errors {
     /// An error by its id.
     pub(super) fn get(&self, id: ErrorId) -> Option<Arc<ErrorFacts>> {
         self.known.get(id.index()).cloned()
+    }
+
+    /// The same, without a share of it.
+    pub(super) fn facts(&self, id: ErrorId) -> Option<&ErrorFacts> {
+        self.known.get(id.index()).map(|error| &**error)
     }
 
     fn add(&mut self, error: Arc<ErrorFacts>) -> ErrorId {

@@ -19,6 +19,7 @@ use super::gate_account::{GateAct, GateStep};
 use super::pace::{Pace, RecordedMoment, StartedCalls};
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::recorded_actions::RecordedActions;
+use super::request_books::RequestBooks;
 use super::run_state::RunState;
 use super::session_call::{SessionCall, SharedHashes};
 use super::{step_acts, told};
@@ -446,9 +447,8 @@ impl Session {
         upstream.swap_ledger(&mut record.ledger);
         record.close();
         let alone = [DrivenCall { step, ..DrivenCall::recorded(&call, facts, &self.cast.beyond) }];
-        let mut unwise = BTreeSet::new();
+        let is_unwise = alone[0].has_steps(plan) && self.cast.actions.is_repeat_unwise(number);
         if alone[0].has_steps(plan) {
-            unwise.extend(self.cast.actions.is_repeat_unwise(number).then_some(CallId(0)));
             step_acts::add(plan, self.cast.actions.close(plan, number, &record), &mut record);
         }
         findings::derive(plan, &alone, &mut record);
@@ -456,7 +456,7 @@ impl Session {
             record.findings.push(amplification::found(FindingBy::Playbook, CallId(0), requests));
             Finding::settle(&mut record.findings);
         }
-        told::derive(plan, &alone, &mut record, leader_told, &unwise);
+        told::derive(plan, &alone, &mut record, leader_told, (&RequestBooks::default(), is_unwise));
         if !alone[0].has_steps(plan) {
             record.compare_with_tape(&call); // each step is compared with its own
         }

@@ -260,7 +260,7 @@ impl Simulator {
         debug_assert_eq!(record.outcomes.len(), calls.len(), "a call has not ended");
         record.close();
         step_acts::of_scenario(plan, calls, record);
-        let unwise = findings::derive(plan, calls, record);
-        told::derive(plan, calls, record, None, &unwise);
+        let books = findings::derive(plan, calls, record);
+        told::derive(plan, calls, record, None, (&books, false));
     }
 }

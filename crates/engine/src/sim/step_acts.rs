@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::active_calls::ActiveCall;
 use super::record::SimulationRecord;
+use super::request_books::made_order;
 use super::scenario::steps_of;
 use crate::call::{AnswerTo, RecordedCall, Reply};
 use crate::classify::Classification;
@@ -100,8 +101,7 @@ fn recorded_claim(plan: &Plan, call: &RecordedCall, facts: ToolFacts) -> EffectC
         claim = Some(claim.map_or(said, |claim: EffectClaim| claim.and(said)));
     }
     // A dispatcher of ours notes the end of a step that it did not send.
-    let was_unsent = call.dispatch.as_ref().is_some_and(|of| of.ended.is_some() && !of.was_sent);
-    claim.unwrap_or(if was_unsent { EffectClaim::NotApplied } else { EffectClaim::Unknown })
+    claim.unwrap_or(if call.was_unsent() { EffectClaim::NotApplied } else { EffectClaim::Unknown })
 }
 
 /// The steps that may have acted although nothing is known of them: the one that an action asked for in vain, and those
@@ -145,7 +145,8 @@ pub(super) fn of_scenario(plan: &Plan, calls: &[DrivenCall<'_>], record: &mut Si
         return;
     }
     let mut acted: BTreeMap<_, (&DrivenCall<'_>, &DrivenCall<'_>, EffectClaim)> = BTreeMap::new();
-    for (n, call) in calls.iter().enumerate().filter(|(_, call)| call.has_steps(plan)) {
+    let made = made_order(calls.len(), record).into_iter().filter_map(|n| Some((n, calls.get(n)?)));
+    for (n, call) in made.filter(|(_, call)| call.has_steps(plan)) {
         let id = CallId::at(n);
         let request = (call.run, call.tool, call.args);
         if let Some((action, step, claim)) = acted.get(&request) {

@@ -1,24 +1,23 @@
 //! Fills what the agent is told of the failed calls of a simulation.
 
-use std::collections::BTreeSet;
-
 use crate::event::{OutcomeKind, Told, ValidNext};
-use crate::evidence::{Against, is_told, told_by_events};
+use crate::evidence::{Against, AgainstOneMore, Moment, is_told, told_by_events};
 use crate::ids::CallId;
 use crate::plan::{DrivenCall, Plan};
 
 use super::record::SimulationRecord;
-use super::scenario::steps_of;
+use super::request_books::RequestBooks;
 
 /// Fills what is told of the record's failed calls. `leader`: what is told of the call outside the record that the only
 /// call of the record followed.
-/// `unwise`: the calls of which those before speak against making them once more, as far as their recording does not say so.
+/// `books`: what is known of their requests, as far as their recording does not say so; `is_unwise`: calls before a step of the
+/// only call speak against making it once more.
 pub(super) fn derive(
     plan: &Plan,
     calls: &[DrivenCall<'_>],
     record: &mut SimulationRecord,
     leader: Option<Told>,
-    unwise: &BTreeSet<CallId>,
+    (books, is_unwise): (&RequestBooks, bool),
 ) {
     let mut told = std::mem::take(&mut record.told);
     told.clear();
@@ -27,13 +26,19 @@ pub(super) fn derive(
         return; // most calls of a trace
     }
     for (n, (call, outcome)) in calls.iter().zip(&record.outcomes).enumerate() {
-        let (id, error) = (CallId::at(n), outcome.last_error.and_then(|error| record.error(error)));
-        let against = || Against {
-            earlier_call: unwise.contains(&id) || steps_of(calls, id).any(|(_, step)| unwise.contains(&step)),
-            step_beside: record.step_acts.iter().any(|act| act.call == id && act.acts_again),
-            withheld: is_withheld(plan, call, record.valid_next.get(n).and_then(Option::as_ref)),
+        let id = CallId::at(n);
+        let against = || {
+            let end = record.end_event(id).map(|(place, event)| Moment { at: Some(event.at), place: place as u64 + 1 });
+            AgainstOneMore {
+                request: books
+                    .against(plan, calls, id, end.unwrap_or(Moment::END))
+                    .or(is_unwise.then_some(Against::MayBeDone)),
+                step_beside: record.step_acts.iter().any(|act| act.call == id && act.acts_again),
+                withheld: is_withheld(plan, call, record.valid_next.get(n).and_then(Option::as_ref)),
+            }
         };
-        told.extend(told_by_events(plan, call, id, *outcome, error, against, record.events_of(id)));
+        let errors = |error| record.error(error);
+        told.extend(told_by_events(plan, call, id, *outcome, errors, against, record.events_of(id)));
     }
     for n in 0..told.len() {
         let OutcomeKind::Joined { leader: id, .. } = record.outcomes[told[n].call.index()].kind else { continue };

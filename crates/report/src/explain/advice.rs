@@ -173,6 +173,10 @@ fn by_basis(state: &UpstreamState) -> String {
             other_arguments(&state.other_arguments),
             text::fitted(&name(owner), 60)
         ),
+        Basis::OfAnotherRequest(owner) => format!(
+            "This request was not made: the effect under its key is that of another one, made by {}.",
+            text::fitted(&name(owner), 60)
+        ),
         Basis::Steps(shown) => steps::state(shown),
         Basis::RefusedBefore => {
             "Unknown: the upstream says that it has processed the key, under which it had only refused \

@@ -9,6 +9,7 @@ use playproof_analysis::explain::{
     Advice, Basis, EffectState, InputGaps, OtherCall, OwnEffect, Relation, ResendReason, Surplus, UpstreamState,
 };
 use playproof_engine::event::{IntentDoubt, PlaybookNames, StopReason};
+use playproof_engine::evidence::Against;
 
 /// The sentence. If a person decides first, it tells what they must know.
 pub fn resend(advice: &Advice, key: Option<&str>, names: &PlaybookNames) -> String {
@@ -113,6 +114,7 @@ fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> Rea
         ResendReason::Withheld => {
             no("an attempt may still be at work, so that the graph withholds the action after the call", "")
         }
+        ResendReason::Known(why) => no(known(why), ". Look upstream first"),
         ResendReason::SkippedStep => no(
             "it is a step, and its action ended before its turn",
             ". Whether to make the action again stands with its call",
@@ -134,6 +136,18 @@ fn idempotent(state: &UpstreamState) -> ReasonWords {
     let done = ". This rests on the declaration alone: an answer says that something was done";
     let said = format!("{declared}{}", if state.said.done { done } else { "" });
     ReasonWords { answer: format!("Yes, because {said}."), to_a_person: said }
+}
+
+/// What is known of the request, or of a step of an action.
+const fn known(why: Against) -> &'static str {
+    match why {
+        Against::Denied => "the same request was denied",
+        Against::Processed => "the upstream said that it has processed the same request",
+        Against::KeyOfAnother => "its key belongs to a request with other arguments",
+        Against::KeyReversed => "what was made under its key was reversed, or may have been",
+        Against::Done => "another call has done the same, or a step of it",
+        Against::MayBeDone => "another call may have done the same, or a step of it",
+    }
 }
 
 /// Each call makes an effect of its own: a later one may have made that of a refused one.
@@ -323,6 +337,13 @@ fn may_have_acted(state: &UpstreamState, key: Option<&str>) -> ReasonWords {
         }
         _ if may_be_taken_back => {
             no("the effect was made, and it is unknown whether a reversal took it back", ". Look upstream first")
+        }
+        _ if state.reversed
+            && let Basis::Unknown(others, OwnEffect::No | OwnEffect::TakenBack) = &state.basis
+            && !others.is_empty()
+            && !others.iter().any(|other| other.reversed) =>
+        {
+            no(format!("{} may have acted since the reversal", named(others)), ". Look upstream first")
         }
         _ if state.reversed => {
             no("an attempt that was not answered may still take effect after the reversal", ". Look upstream first")

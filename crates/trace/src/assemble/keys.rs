@@ -15,7 +15,7 @@ use crate::key_number::KeyNumber;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, RecordedDispatch, Reply};
 use playproof_engine::classify::{reads_as_processed, reads_as_refusal};
 use playproof_engine::event::{ErrorFacts, KeyHistory};
-use playproof_engine::sim::Moment;
+use playproof_engine::evidence::Moment;
 use playproof_engine::time::Instant;
 
 /// The first use of every key in the inputs so far.

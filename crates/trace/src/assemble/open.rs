@@ -4,7 +4,7 @@
 use crate::assemble::runs::{RunSlot, RunTable};
 use crate::call::CallBuilder;
 use crate::window::Window;
-use playproof_engine::sim::Moment;
+use playproof_engine::evidence::Moment;
 
 /// An open call, with what pairing answers needs.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::hash::half;
-use playproof_engine::sim::Moment;
+use playproof_engine::evidence::Moment;
 use playproof_engine::time::Instant;
 
 /// A run is forgotten after this many calls of other runs.

@@ -2,7 +2,7 @@
 
 use crate::assemble::open::OpenCalls;
 use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
-use playproof_engine::sim::Moment;
+use playproof_engine::evidence::Moment;
 
 /// The most open calls of a run that are looked at, from the newest.
 const MAX_SEARCHED: usize = 1_000;

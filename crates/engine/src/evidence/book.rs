@@ -1,21 +1,14 @@
-//! What identical calls of one run show of the agent: calls of one tool with the same arguments, in the order in which
-//! they are made. Recordings feed [`Repeats`] from their lines, fixtures from their simulation. Bounded: the last 16 keys
-//! and the last 16 ends of one request.
+//! What is known of one request: what its calls have done, or may have, as far as a caller could know it at a moment; and
+//! what the agent did by making them one after the other. Identical calls are those of one tool and run with the same
+//! arguments. Recordings feed the book from their lines, fixtures from their events, a dispatcher from its calls. Bounded:
+//! the last 16 calls, keys and ends of one request.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::classify::{Signal, asked_wait, reads_as_unanswered};
-use crate::event::{
-    Decision, EffectClaim, Finding, FindingBy, FindingId, LedgerKind, Outcome, OutcomeKind, RequestKind, Status,
-};
-use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, ToolId};
+use crate::event::{Finding, FindingBy, FindingId};
+use crate::ids::CallId;
 use crate::playbook::{Access, ToolFacts};
 use crate::time::Instant;
 
 use super::meaning::FailureMeaning;
-use super::record::SimulationRecord;
-use crate::plan::DrivenCall;
-use crate::plan::Plan;
 
 /// The most keys, and the most ends of calls, of one request that are remembered.
 const MAX_ROWS: usize = 16;
@@ -33,6 +26,9 @@ pub struct Moment {
 }
 
 impl Moment {
+    /// After everything else.
+    pub const END: Moment = Moment { at: None, place: u64::MAX };
+
     /// Whether this moment is after `earlier`.
     pub fn is_after(self, earlier: Moment) -> bool {
         match self.at.zip(earlier.at) {
@@ -44,7 +40,7 @@ impl Moment {
 
 /// How one of the identical calls went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RepeatedCall {
+pub struct CallShows {
     /// A mark of its idempotency key; 0: it has none, or the upstream ignores it.
     pub key: u64,
     /// When it was made.
@@ -75,6 +71,42 @@ pub struct RepeatedCall {
     pub last_success: Option<Moment>,
     /// Until when the upstream asked to wait, by its last answer.
     pub wait_until: Option<Instant>,
+    /// When its caller made it, if it was sent later than that.
+    pub since: Option<Moment>,
+    /// When it was over, if that was later than its last answer.
+    pub over: Option<Moment>,
+    /// Whether its caller went away while an attempt was out.
+    pub is_out: bool,
+}
+
+/// Why one more call of a request could do harm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Against {
+    /// A call of it was denied.
+    Denied,
+    /// The upstream said that it has processed a key of it.
+    Processed,
+    /// Its key belongs to a request with other arguments.
+    KeyOfAnother,
+    /// What was made under its key was reversed, or may have been.
+    KeyReversed,
+    /// A call of it has acted.
+    Done,
+    /// A call of it may have acted, or is still out.
+    MayBeDone,
+}
+
+/// One more call of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct OneMore<'a> {
+    /// The calls that are judged elsewhere.
+    pub own: &'a [CallShows],
+    /// A mark of its key; 0: it has none, or the upstream ignores it.
+    pub key: u64,
+    /// Whether it is a step: what is done under its own key is then no reason against its action.
+    pub is_step: bool,
+    /// When it would be made.
+    pub now: Moment,
 }
 
 /// How much the calls prove.
@@ -88,7 +120,7 @@ pub struct Evidence {
 
 /// What the identical calls so far show.
 #[derive(Clone, Debug, Default)]
-pub struct Repeats {
+pub struct RequestBook {
     keys: Vec<KeyRow>,
     /// The last one that has an end.
     last: Option<LastCall>,
@@ -97,9 +129,13 @@ pub struct Repeats {
     /// The first ends of calls without a key that may have acted.
     lost_ends: Vec<Moment>,
     /// Calls that are known not to have acted from some moment on.
-    settled: Vec<RepeatedCall>,
+    settled: Vec<CallShows>,
     /// Whether a call of a key that is no longer remembered acted or may have.
     acted_long_ago: bool,
+    /// The last calls.
+    calls: Vec<CallShows>,
+    /// Whether a call before them acted or may have.
+    acted_before: bool,
 }
 
 /// The calls with one key, or without.
@@ -143,15 +179,35 @@ pub const fn acts_again(facts: ToolFacts) -> bool {
     matches!(facts.access, Access::Write) && !facts.repeatable && !facts.idempotent
 }
 
-impl RepeatedCall {
+impl CallShows {
     /// Whether it ended with a success.
     pub const fn succeeded(&self) -> bool {
         self.ended.is_some() && !self.failed && !self.suspected
     }
 
+    /// What is known at a moment of what it has done; none: nothing, or it was made later.
+    fn known(&self, now: Moment) -> Option<Against> {
+        let is_over = |moment: Option<Moment>| moment.is_some_and(|moment| !moment.is_after(now));
+        match self {
+            _ if self.since.unwrap_or(self.made).is_after(now) => None,
+            _ if !is_over(self.over.or(self.ended)) => Some(Against::MayBeDone),
+            CallShows { effects: 1.., .. } => Some(Against::Done),
+            _ if self.is_out || self.may_have_acted && !is_over(self.settled) => Some(Against::MayBeDone),
+            _ => None,
+        }
+    }
+
+    /// Whether both are the same call, as far as that is known: a call that was the only one may have lost its beginning.
+    fn is(&self, other: &CallShows) -> bool {
+        let made = |call: &CallShows| Some(call.made).filter(|made| *made != Moment::default());
+        made(self).zip(made(other)).is_none_or(|(made, other)| made == other)
+            && (self.key, self.ended, self.failed) == (other.key, other.ended, other.failed)
+            && (self.effects, self.may_have_acted) == (other.effects, other.may_have_acted)
+    }
+
     /// The call after a further failure, which is its last answer so far.
     #[must_use]
-    pub const fn with(mut self, failure: FailureMeaning, acts: bool) -> RepeatedCall {
+    pub const fn with(mut self, failure: FailureMeaning, acts: bool) -> CallShows {
         self.may_have_acted |= failure.may_have_acted && acts;
         self.denied = failure.denied;
         self.processed = failure.processed;
@@ -163,22 +219,14 @@ impl RepeatedCall {
 
 impl KeyRow {
     /// The effects if this call acted, and each of the earlier ones that may have.
-    fn possible_effects(&self, call: &RepeatedCall) -> u32 {
+    fn possible_effects(&self, call: &CallShows) -> u32 {
         self.effects.saturating_add(self.lost).saturating_add(call.effects.max(1))
     }
 }
 
-impl Repeats {
-    /// Takes the next identical call, and gives what the agent did by making it. True if what the calls before it show
-    /// speaks against making it once more: one acted or may have, where this key makes that no harmless repetition; or one
-    /// was denied, or its key was processed.
-    pub fn take(
-        &mut self,
-        id: CallId,
-        call: &RepeatedCall,
-        evidence: Evidence,
-        mut found: impl FnMut(Finding),
-    ) -> bool {
+impl RequestBook {
+    /// Takes the next identical call, and gives what the agent did by making it.
+    pub fn take(&mut self, id: CallId, call: &CallShows, evidence: Evidence, mut found: impl FnMut(Finding)) {
         self.settle(call.made);
         let certain = evidence.facts.declared && evidence.one_request;
         // What several calls show together rests on facts, runs and arguments: where one is assumed, it is a doubt.
@@ -188,7 +236,6 @@ impl Repeats {
         };
         let after_denial = self.had(call.made, |end| end.denied);
         let after_conflict = self.had(call.made, |end| end.processed);
-        let is_unwise = self.speaks_against(call, evidence.facts);
         if after_denial {
             find(FindingId::RetriedAfterDenial, 1);
         }
@@ -227,19 +274,51 @@ impl Repeats {
             }
             self.add(call);
         }
+        self.note(call);
+    }
+
+    /// Takes a call of which nothing is found: nothing was sent for it, or it was found elsewhere.
+    pub fn note(&mut self, call: &CallShows) {
         self.note_end(call);
-        is_unwise
+        if self.calls.len() >= MAX_ROWS {
+            let oldest = self.calls.remove(0);
+            self.acted_before |= oldest.known(Moment::END).is_some();
+        }
+        self.calls.push(*call);
     }
 
-    /// Whether the calls so far speak against making this one.
-    fn speaks_against(&self, call: &RepeatedCall, facts: ToolFacts) -> bool {
-        self.had(call.made, |end| end.denied || end.processed) || acts_again(facts) && self.may_be_done(call.key)
-    }
-
-    /// Whether the change is made, or may be, by a call that a further one with this key would repeat.
-    fn may_be_done(&self, key: u64) -> bool {
-        let is_done = |row: &KeyRow| if row.key == key && key != 0 { row.effects > 0 } else { row.acted > 0 };
-        self.acted_long_ago || self.keys.iter().any(is_done)
+    /// Why one more call could do harm, as far as a caller knows at its moment. A key protects from what was done under it,
+    /// unless that is known to be done.
+    pub fn against(&self, next: OneMore<'_>, facts: ToolFacts) -> Option<Against> {
+        let OneMore { own, key, is_step, now } = next;
+        let refused = match () {
+            () if self.had(now, |end| end.denied) => Some(Against::Denied),
+            () if self.had(now, |end| end.processed) => Some(Against::Processed),
+            () => None,
+        };
+        if refused.is_some() {
+            return refused;
+        }
+        let mut own = own.to_vec();
+        let mut others = Vec::new();
+        for call in &self.calls {
+            match own.iter().position(|known| known.is(call)) {
+                Some(place) => drop(own.swap_remove(place)),
+                None => others.push(call),
+            }
+        }
+        let protects = |call: &CallShows| key != 0 && call.key == key;
+        if !acts_again(facts) {
+            // Each call that is repeatable is a request of its own, to which a key that was used before does not belong.
+            let is_used =
+                |call: &CallShows| protects(call) && call.made != Moment::default() && !call.made.is_after(now);
+            let is_another = facts.repeatable && !is_step && others.into_iter().any(is_used);
+            return is_another.then_some(Against::KeyOfAnother);
+        }
+        let known = others.into_iter().filter_map(|call| Some((call, call.known(now)?)));
+        let acted = known.filter(|(call, known)| !protects(call) || *known == Against::Done && !is_step);
+        let before = self.acted_before.then_some(Against::MayBeDone);
+        acted.map(|(_, known)| known).chain(before).min()
     }
 
     /// Proved effects of the calls without a key.
@@ -264,7 +343,7 @@ impl Repeats {
     }
 
     /// Sent again without a key after one that may have acted: unsafe if that one had ended, else a doubt.
-    fn sent_again(&self, call: &RepeatedCall, certain: bool) -> (FindingId, u32) {
+    fn sent_again(&self, call: &CallShows, certain: bool) -> (FindingId, u32) {
         let row = self.row(0);
         if call.key != 0 || row.maybe == 0 {
             return (FindingId::UnsafeRetry, 0);
@@ -276,7 +355,7 @@ impl Repeats {
     }
 
     /// The effects if the call acted and another one, of which that is unknown, acted too; 0: nothing new.
-    fn may_be_doubled(&self, call: &RepeatedCall) -> u32 {
+    fn may_be_doubled(&self, call: &CallShows) -> u32 {
         let row = self.row(0);
         let now = call.effects > 0 && row.maybe > 0 && row.effects == 0;
         let before = call.effects == 0 && call.may_have_acted && row.maybe == 0 && row.effects > 0;
@@ -284,14 +363,14 @@ impl Repeats {
     }
 
     /// The calls with this request under any key so far, and whether this one and one of another key succeeded.
-    fn under_other_keys(&self, call: &RepeatedCall) -> Option<(u32, bool)> {
+    fn under_other_keys(&self, call: &CallShows) -> Option<(u32, bool)> {
         let others = || self.keys.iter().filter(|row| row.key != call.key);
         let acted = others().fold(0_u32, |sum, row| sum.saturating_add(row.acted));
         let both_succeeded = call.effects > 0 && others().any(|row| row.effects > 0);
         (acted > 0).then(|| (acted.saturating_add(1), both_succeeded))
     }
 
-    fn add(&mut self, call: &RepeatedCall) {
+    fn add(&mut self, call: &CallShows) {
         let known = self.keys.iter().position(|row| row.key == call.key);
         let place = known.unwrap_or_else(|| {
             if self.keys.len() >= MAX_ROWS {
@@ -317,7 +396,7 @@ impl Repeats {
 
     /// Takes back that calls may have acted, of which it was known when one was made that they had not.
     fn settle(&mut self, made: Moment) {
-        let is_known = |call: &mut RepeatedCall| call.settled.is_some_and(|settled| made.is_after(settled));
+        let is_known = |call: &mut CallShows| call.settled.is_some_and(|settled| made.is_after(settled));
         for call in self.settled.extract_if(.., is_known) {
             if let Some(row) = self.keys.iter_mut().find(|row| row.key == call.key) {
                 row.acted = row.acted.saturating_sub(1);
@@ -330,22 +409,22 @@ impl Repeats {
     }
 
     /// How often in a row it was sent again in vain: the one before it failed, and nothing was written in between.
-    fn futile(&self, call: &RepeatedCall) -> Option<u32> {
+    fn futile(&self, call: &CallShows) -> Option<u32> {
         let last = self.last.filter(|last| call.failed && self.follows(call, *last))?;
         Some(last.futile.saturating_add(1))
     }
 
-    fn follows(&self, call: &RepeatedCall, last: LastCall) -> bool {
+    fn follows(&self, call: &CallShows, last: LastCall) -> bool {
         last.failed
             && call.made.is_after(last.ended)
             && !call.last_write.is_some_and(|write| write.is_after(last.ended))
     }
 
-    fn note_end(&mut self, call: &RepeatedCall) {
+    fn note_end(&mut self, call: &CallShows) {
         let Some(ended) = call.ended else { return };
         let futile = self.futile(call).unwrap_or(0);
         self.last = Some(LastCall { ended, failed: call.failed, futile });
-        let RepeatedCall { denied, processed, advice, out_of_order, wait_until, .. } = *call;
+        let CallShows { denied, processed, advice, out_of_order, wait_until, .. } = *call;
         let is_unsafe = call.key == 0 && self.row(0).acted > 0; // it was added: an earlier one counts, too
         let succeeded = call.succeeded();
         let end = End { at: ended, succeeded, denied, processed, advice, out_of_order, wait_until, is_unsafe };
@@ -357,124 +436,6 @@ impl Repeats {
             }
         }
     }
-}
-
-/// Adds what the agent of a fixture did over several calls. Gives the calls of which those before speak against making them
-/// once more.
-pub(super) fn of_fixture(
-    plan: &Plan,
-    calls: &[DrivenCall<'_>],
-    record: &SimulationRecord,
-    effects: impl Fn(CallId) -> u32,
-    findings: &mut Vec<Finding>,
-) -> BTreeSet<CallId> {
-    let mut unwise = BTreeSet::new();
-    let mut requests: BTreeMap<(RunId, ToolId, ArgsId), (u32, Repeats)> = BTreeMap::new();
-    let mut keys: BTreeMap<(ToolId, KeyId), BTreeSet<ArgsId>> = BTreeMap::new();
-    for ((n, call), seen) in calls.iter().enumerate().zip(seen_in(plan, calls, record)) {
-        let (id, facts) = (CallId::at(n), call.facts);
-        if let Some(key) = call.honoured_key().filter(|_| facts.access == Access::Write)
-            && let known = keys.entry((call.tool, key)).or_default()
-            && known.insert(call.args)
-            && known.len() > 1
-        {
-            findings.push(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
-        }
-        if call.has_steps(plan) {
-            continue; // nothing was sent for it
-        }
-        if record.outcomes.get(n).is_some_and(|end| end.kind == OutcomeKind::Skipped) {
-            let next_time = RepeatedCall { made: Moment { at: None, place: u64::MAX }, ..seen };
-            let known = requests.get(&(call.run, call.tool, call.args));
-            if known.is_some_and(|(_, repeats)| repeats.speaks_against(&next_time, facts)) {
-                unwise.insert(id);
-            }
-            continue;
-        }
-        let (made, repeats) = requests.entry((call.run, call.tool, call.args)).or_default();
-        *made = made.saturating_add(1);
-        if *made > MOST_IDENTICAL_CALLS {
-            findings.push(facts.weigh(Finding::new(FindingId::RunawayLoop, FindingBy::Recorded, id, *made)));
-        }
-        let seen = RepeatedCall { effects: effects(id), ..seen };
-        if seen.made.at.is_none() {
-            continue; // it was refused, or got the result of another call: nothing was sent
-        }
-        let evidence = Evidence { facts, one_request: true };
-        if repeats.take(id, &seen, evidence, |finding| findings.push(finding)) {
-            unwise.insert(id);
-        }
-    }
-    unwise
-}
-
-/// How the calls of a fixture went; their effects are known elsewhere.
-fn seen_in(plan: &Plan, calls: &[DrivenCall<'_>], record: &SimulationRecord) -> Vec<RepeatedCall> {
-    let keyed = |id: CallId| calls.get(id.index()).is_some_and(|call| call.key.is_some());
-    let mark = |key: KeyId| u64::from(key.0) + 1;
-    let unseen =
-        |call: &DrivenCall<'_>| RepeatedCall { key: call.honoured_key().map_or(0, mark), ..RepeatedCall::default() };
-    let mut seen: Vec<RepeatedCall> = calls.iter().map(unseen).collect();
-    let mut last_error = vec![None; calls.len()];
-    let mut last_attempt: BTreeMap<CallId, AttemptNo> = BTreeMap::new();
-    let mut open: BTreeSet<(CallId, Option<AttemptNo>)> = BTreeSet::new(); // none: an answer left it open
-    let changes = record.ledger.entries().iter().filter(|entry| entry.kind != LedgerKind::Unobserved);
-    let changes: Vec<Instant> = changes.map(|entry| entry.at).collect(); // a ledger is in the order of time
-    for (place, event) in (1_u64..).zip(&record.events) {
-        let (Some(call), Some(error)) = (seen.get_mut(event.call.index()), last_error.get_mut(event.call.index()))
-        else {
-            continue;
-        };
-        let now = Moment { at: Some(event.at), place };
-        if let Decision::AttemptStarted { attempt, .. } = event.what {
-            last_attempt.insert(event.call, attempt);
-        }
-        match event.what {
-            Decision::AttemptStarted { attempt, .. } if attempt.get() == 1 => {
-                call.made = now;
-                let before = changes.partition_point(|&at| at < event.at).checked_sub(1);
-                call.last_write = before.map(|last| Moment { at: Some(changes[last]), place: 0 });
-            }
-            Decision::AttemptFinished { status: Status::Failed(failed), .. } => {
-                (call.failed, call.ended) = (true, Some(now));
-                *error = failed.and_then(|id| record.error(id));
-                let wait = error.and_then(|error| asked_wait(error, None));
-                call.wait_until = wait.map(|wait| event.at.plus(wait));
-            }
-            Decision::AttemptFinished { status: Status::Ok, .. } => {
-                (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
-                (call.advice, call.wait_until) = (None, None);
-            }
-            Decision::AttemptFinished { status: Status::Suspected(_) | Status::Unfinished(_), .. } => {
-                (call.failed, call.denied, call.processed, call.ended) = (false, false, false, Some(now));
-                (call.advice, call.wait_until) = (None, None);
-                (call.suspected, call.may_have_acted) = (true, true);
-            }
-            Decision::FailureClassified { verdict, .. } => {
-                let failure = FailureMeaning::under(plan, verdict, *error, keyed(event.call));
-                if failure.may_have_acted {
-                    let silent = last_attempt.get(&event.call).filter(|_| error.is_some_and(reads_as_unanswered));
-                    open.insert((event.call, silent.copied()));
-                }
-                *call = call.with(failure, calls[event.call.index()].facts.access == Access::Write); // as above
-            }
-            Decision::Outcome(Outcome { kind: OutcomeKind::Undetermined(RequestKind::Attempt(_)), .. }) => {
-                (call.ended, call.failed, call.may_have_acted) = (None, false, true); // of a read the last means nothing
-            }
-            // A late failure changes no decision, but what it says of the effect counts for the calls after it.
-            Decision::LateAnswer { attempt, status: Status::Failed(Some(late)) } => {
-                let of = &calls[event.call.index()]; // as above
-                let signal = Signal::new(record.error(late), of.tool_name, of.facts, Some(of.key.is_some()), attempt);
-                if plan.playbook.verdict(plan.classifier.classify(&signal).verdict).effect == EffectClaim::NotApplied {
-                    open.remove(&(event.call, Some(attempt)));
-                    let is_open = open.range((event.call, None)..).next().is_some_and(|(of, _)| *of == event.call);
-                    call.settled = (!is_open && !call.suspected).then_some(now);
-                }
-            }
-            _ => {}
-        }
-    }
-    seen
 }
 
 #[cfg(test)]
@@ -489,29 +450,29 @@ mod tests {
     }
 
     /// A call that did nothing, and had ended when the next one was made if that was made later.
-    fn call(made: u64, ended: u64) -> RepeatedCall {
-        RepeatedCall { made: on(made), ended: Some(on(ended)), ..RepeatedCall::default() }
+    fn call(made: u64, ended: u64) -> CallShows {
+        CallShows { made: on(made), ended: Some(on(ended)), ..CallShows::default() }
     }
 
-    fn ok(made: u64, ended: u64) -> RepeatedCall {
-        RepeatedCall { effects: 1, ..call(made, ended) }
+    fn ok(made: u64, ended: u64) -> CallShows {
+        CallShows { effects: 1, ..call(made, ended) }
     }
 
-    fn lost(made: u64, ended: u64) -> RepeatedCall {
-        RepeatedCall { may_have_acted: true, ..call(made, ended) }
+    fn lost(made: u64, ended: u64) -> CallShows {
+        CallShows { may_have_acted: true, ..call(made, ended) }
     }
 
-    fn denied(made: u64, ended: u64) -> RepeatedCall {
-        RepeatedCall { failed: true, denied: true, ..call(made, ended) }
+    fn denied(made: u64, ended: u64) -> CallShows {
+        CallShows { failed: true, denied: true, ..call(made, ended) }
     }
 
-    fn under(key: u64, call: RepeatedCall) -> RepeatedCall {
-        RepeatedCall { key, ..call }
+    fn under(key: u64, call: CallShows) -> CallShows {
+        CallShows { key, ..call }
     }
 
     /// What the last of the calls shows.
-    fn last_of(calls: &[RepeatedCall], evidence: Evidence) -> Vec<(&'static str, &'static str, u32)> {
-        let (mut repeats, mut shown) = (Repeats::default(), Vec::new());
+    fn last_of(calls: &[CallShows], evidence: Evidence) -> Vec<(&'static str, &'static str, u32)> {
+        let (mut repeats, mut shown) = (RequestBook::default(), Vec::new());
         for call in calls {
             shown.clear();
             repeats.take(CallId(0), call, evidence, |finding: Finding| {
@@ -523,51 +484,65 @@ mod tests {
 
     #[test]
     fn a_call_that_is_known_not_to_have_acted_speaks_against_none_that_was_made_after_that() {
-        let settled = RepeatedCall { settled: Some(on(10)), failed: true, ..lost(1, 5) };
+        let settled = CallShows { settled: Some(on(10)), failed: true, ..lost(1, 5) };
         assert_eq!(last_of(&[settled, call(11, 12)], CERTAIN), []);
         assert_eq!(last_of(&[settled, ok(11, 12)], CERTAIN), []);
         assert_eq!(last_of(&[settled, call(9, 12)], CERTAIN), [("unsafe", "unsafe_retry", 1)], "not known yet");
         let both = [settled, lost(2, 6), call(11, 12)];
         assert_eq!(last_of(&both, CERTAIN), [("unsafe", "unsafe_retry", 1)], "another one may have acted");
-        assert_eq!(last_of(&[RepeatedCall { effects: 1, ..settled }, call(11, 12)], CERTAIN).len(), 1, "it acted");
+        assert_eq!(last_of(&[CallShows { effects: 1, ..settled }, call(11, 12)], CERTAIN).len(), 1, "it acted");
+    }
+
+    /// Why one more call like `now` could do harm after these calls.
+    fn against(calls: &[CallShows], now: CallShows, facts: ToolFacts) -> Option<Against> {
+        let mut book = RequestBook::default();
+        for call in calls.iter().chain([&now]) {
+            book.take(CallId(0), call, Evidence { facts, one_request: true }, |_| ());
+        }
+        let end = now.ended.unwrap_or(Moment::END);
+        book.against(OneMore { own: &[now], key: now.key, is_step: false, now: end }, facts)
     }
 
     #[test]
     fn what_was_done_or_may_have_been_speaks_against_once_more_unless_its_own_key_protects_it() {
-        let is_unwise = |calls: &[RepeatedCall], facts: ToolFacts| {
-            let mut repeats = Repeats::default();
-            let take = |call| repeats.take(CallId(0), call, Evidence { facts, one_request: true }, |_| ());
-            calls.iter().map(take).last()
-        };
-        for (before, now) in [
-            (ok(1, 5), call(6, 9)),
-            (lost(1, 5), call(6, 9)),
-            (denied(1, 5), call(6, 9)),
-            (under(1, ok(1, 5)), under(1, call(6, 9))),
-            (under(1, lost(1, 5)), under(2, call(6, 9))),
-            (under(1, lost(1, 5)), call(6, 9)),
+        for (before, now, why) in [
+            (ok(1, 5), call(6, 9), Against::Done),
+            (lost(1, 5), call(6, 9), Against::MayBeDone),
+            (denied(1, 5), call(6, 9), Against::Denied),
+            (under(1, ok(1, 5)), under(1, call(6, 9)), Against::Done),
+            (under(1, lost(1, 5)), under(2, call(6, 9)), Against::MayBeDone),
+            (under(1, lost(1, 5)), call(6, 9), Against::MayBeDone),
+            (ok(2, 5), call(1, 9), Against::Done),
+            (ok(2, 15), call(1, 9), Against::MayBeDone),
+            (call(2, 15), call(1, 9), Against::MayBeDone),
         ] {
-            assert_eq!(is_unwise(&[before, now], FACTS), Some(true), "{before:?}");
+            assert_eq!(against(&[before], now, FACTS), Some(why), "{before:?}");
         }
-        assert_eq!(is_unwise(&[call(1, 5), call(6, 9)], FACTS), Some(false), "it did nothing");
-        assert_eq!(is_unwise(&[under(1, lost(1, 5)), under(1, call(6, 9))], FACTS), Some(false), "the same key");
+        assert_eq!(against(&[call(1, 5)], call(6, 9), FACTS), None, "it did nothing");
+        assert_eq!(against(&[ok(10, 12)], call(6, 9), FACTS), None, "it was made later");
+        assert_eq!(against(&[under(1, lost(1, 5))], under(1, call(6, 9)), FACTS), None, "the same key");
+        assert_eq!(against(&[], ok(6, 9), FACTS), None, "a call says nothing against itself");
         for facts in [
             ToolFacts { idempotent: true, ..FACTS },
             ToolFacts { repeatable: true, ..FACTS },
             ToolFacts { access: Access::Read, ..FACTS },
         ] {
-            assert_eq!(is_unwise(&[ok(1, 5), call(6, 9)], facts), Some(false), "{facts:?}");
+            assert_eq!(against(&[ok(1, 5)], call(6, 9), facts), None, "{facts:?}");
         }
-        let long_ago: Vec<RepeatedCall> = (1..=20).map(|key| under(key, call(key, key))).collect();
-        let first = std::iter::once(under(99, lost(0, 0))).chain(long_ago).collect::<Vec<_>>();
-        assert_eq!(is_unwise(&first, FACTS), Some(true), "its key is forgotten, and it is not");
+        let long_ago = (1..=20).map(|key| under(key, call(key, key)));
+        let first: Vec<CallShows> = std::iter::once(under(99, lost(0, 0))).chain(long_ago).collect();
+        assert_eq!(
+            against(&first, call(30, 31), FACTS),
+            Some(Against::MayBeDone),
+            "its key is forgotten, and it is not"
+        );
     }
 
     #[test]
     fn advice_to_make_a_call_again_is_unsafe_if_the_first_may_have_acted() {
         let again = call(6, 9);
-        let advised = |call: RepeatedCall| RepeatedCall { failed: true, advice: Some(true), ..call };
-        let found = |calls: &[RepeatedCall], facts: ToolFacts| {
+        let advised = |call: CallShows| CallShows { failed: true, advice: Some(true), ..call };
+        let found = |calls: &[CallShows], facts: ToolFacts| {
             let all = last_of(calls, Evidence { facts, one_request: true });
             all.into_iter().filter(|(_, id, _)| *id == "unsafe_advice").collect::<Vec<_>>()
         };
@@ -575,11 +550,11 @@ mod tests {
         assert_eq!(found(&[advised(lost(1, 5)), again], FACTS), is);
         assert_eq!(found(&[advised(lost(1, 5)), again], ToolFacts::ASSUMED), [("doubt", "unsafe_advice", 1)]);
         for calls in [
-            [lost(1, 5), again],                                                  // no advice
-            [RepeatedCall { advice: Some(false), ..advised(lost(1, 5)) }, again], // told not to
-            [advised(call(1, 5)), again],                                         // it did nothing
-            [under(7, advised(lost(1, 5))), under(7, again)],                     // the key makes it safe
-            [advised(lost(1, 8)), again],                                         // not known yet
+            [lost(1, 5), again],                                               // no advice
+            [CallShows { advice: Some(false), ..advised(lost(1, 5)) }, again], // told not to
+            [advised(call(1, 5)), again],                                      // it did nothing
+            [under(7, advised(lost(1, 5))), under(7, again)],                  // the key makes it safe
+            [advised(lost(1, 8)), again],                                      // not known yet
         ] {
             assert_eq!(found(&calls, FACTS), [], "{calls:?}");
         }
@@ -591,22 +566,22 @@ mod tests {
 
     #[test]
     fn a_call_that_is_made_again_although_its_agent_was_told_not_to_ignores_advice() {
-        let told_not = RepeatedCall { failed: true, advice: Some(false), ..call(1, 5) };
-        let found = |calls: &[RepeatedCall]| {
+        let told_not = CallShows { failed: true, advice: Some(false), ..call(1, 5) };
+        let found = |calls: &[CallShows]| {
             let all = last_of(calls, CERTAIN);
             all.into_iter().filter(|(_, id, _)| *id == "ignored_advice").collect::<Vec<_>>()
         };
         assert_eq!(found(&[told_not, call(6, 9)]), [("note", "ignored_advice", 1)]);
         assert_eq!(found(&[told_not, call(4, 9)]), [], "made before the advice came");
         assert_eq!(found(&[told_not, ok(6, 7), call(8, 9)]), [], "a success ended it");
-        let came_early = RepeatedCall { out_of_order: true, ..told_not };
-        let after_success = RepeatedCall { last_success: Some(on(5)), ..call(6, 9) };
+        let came_early = CallShows { out_of_order: true, ..told_not };
+        let after_success = CallShows { last_success: Some(on(5)), ..call(6, 9) };
         assert_eq!(found(&[came_early, call(6, 9)]), [("note", "ignored_advice", 1)]);
         assert_eq!(found(&[came_early, after_success]), [("note", "ignored_advice", 1)], "that was known");
-        let after_later = RepeatedCall { last_success: Some(on(7)), ..call(8, 9) };
+        let after_later = CallShows { last_success: Some(on(7)), ..call(8, 9) };
         assert_eq!(found(&[came_early, after_later]), [], "what was needed was done");
         assert_eq!(found(&[told_not, after_later]), [("note", "ignored_advice", 1)], "it was no matter of order");
-        let then_told_to = RepeatedCall { failed: true, advice: Some(true), ..call(6, 7) };
+        let then_told_to = CallShows { failed: true, advice: Some(true), ..call(6, 7) };
         assert_eq!(found(&[told_not, then_told_to, call(8, 9)]), [], "the latest advice counts");
         assert_eq!(found(&[call(1, 5), call(6, 9)]), []);
     }
@@ -628,9 +603,9 @@ mod tests {
             advice: Some(true),
             out_of_order: false,
         };
-        let both = RepeatedCall::default().with(failure, true);
+        let both = CallShows::default().with(failure, true);
         assert!(both.may_have_acted && both.denied && both.processed);
-        assert!(!RepeatedCall::default().with(failure, false).may_have_acted);
+        assert!(!CallShows::default().with(failure, false).may_have_acted);
         let nothing = FailureMeaning {
             may_have_acted: false,
             denied: false,
@@ -648,7 +623,7 @@ mod tests {
         let doubt = |count| vec![("doubt", "possible_duplicate_effect", count)];
         assert_eq!(last_of(&[lost(1, 1), lost(2, 2)], no_run), doubt(2));
         assert_eq!(last_of(&[lost(1, 1), lost(2, 2), lost(3, 3)], no_run), doubt(3));
-        let both = RepeatedCall { effects: 1, ..lost(1, 1) };
+        let both = CallShows { effects: 1, ..lost(1, 1) };
         assert_eq!(last_of(&[both, lost(2, 2)], no_run), doubt(2), "one attempt of a call succeeded, another was lost");
         assert_eq!(last_of(&[both, lost(2, 2)], CERTAIN), [("unsafe", "unsafe_retry", 1)]);
     }
@@ -676,7 +651,7 @@ mod tests {
         assert_eq!(last_of(&several, CERTAIN), resent(2), "of the first one");
         assert_eq!(last_of(&[&several[..], &[lost(4, 4)]].concat(), CERTAIN), resent(4));
         // The end of a call with a key does not make a call without one unsafe.
-        let open = RepeatedCall { ended: None, ..lost(2, 2) };
+        let open = CallShows { ended: None, ..lost(2, 2) };
         let shown = last_of(&[under(7, lost(1, 1)), open, lost(3, 3)], CERTAIN);
         assert_eq!(shown, [("doubt", "possible_duplicate_effect", 2), ("doubt", "resent_under_new_key", 2)]);
     }
@@ -686,11 +661,11 @@ mod tests {
         let after_denial = [("unsafe", "retried_after_denial", 1)];
         assert_eq!(last_of(&[denied(1, 5), call(6, 6)], CERTAIN), after_denial);
         assert_eq!(last_of(&[denied(1, 5), call(3, 6)], CERTAIN), []);
-        assert_eq!(last_of(&[RepeatedCall { ended: None, ..denied(1, 1) }, denied(6, 6)], CERTAIN), []);
+        assert_eq!(last_of(&[CallShows { ended: None, ..denied(1, 1) }, denied(6, 6)], CERTAIN), []);
         assert_eq!(last_of(&[denied(1, 2), denied(1, 20), call(10, 10)], CERTAIN), after_denial);
         assert_eq!(last_of(&[denied(1, 10), call(2, 5), call(11, 11)], CERTAIN), after_denial, "the denial came last");
         assert_eq!(last_of(&[denied(1, 5), call(2, 10), call(11, 11)], CERTAIN), [], "the success came last");
-        let suspected = RepeatedCall { suspected: true, ..call(2, 10) };
+        let suspected = CallShows { suspected: true, ..call(2, 10) };
         assert_eq!(last_of(&[denied(1, 5), suspected, call(11, 11)], CERTAIN), after_denial, "no success is proved");
         let of_several = [lost(1, 20), lost(3, 5), lost(6, 6)];
         assert_eq!(last_of(&of_several, CERTAIN), [("unsafe", "unsafe_retry", 1)], "the second had ended");
@@ -699,7 +674,7 @@ mod tests {
 
     #[test]
     fn failures_in_a_row_are_counted() {
-        let failed = |made| RepeatedCall { failed: true, ..call(made, made) };
+        let failed = |made| CallShows { failed: true, ..call(made, made) };
         let futile = |count| vec![("note", "futile_retry", count)];
         assert_eq!(last_of(&[failed(1), failed(2)], CERTAIN), futile(1));
         assert_eq!(last_of(&[failed(1), failed(2), failed(3)], CERTAIN), futile(2));
