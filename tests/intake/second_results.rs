@@ -4,8 +4,11 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 
-/// A call of `pay` with these results, as each format records it.
-const FORMATS: [(&str, fn(&[&str]) -> String); 6] = [
+/// Writes a log of a call of `pay` with these results.
+type Log = fn(&[&str]) -> String;
+
+/// How each format records them.
+const FORMATS: [(&str, Log); 6] = [
     ("openai-chat", chat),
     ("openai-responses", responses),
     ("anthropic-messages", anthropic),
@@ -65,15 +68,25 @@ fn openhands(results: &[&str]) -> String {
     Value::from_iter(std::iter::once(call).chain(results.iter().enumerate().map(result))).to_string()
 }
 
-/// What `replay` says of the call: its outcome, its claim, and its findings.
+/// What `replay` says of the only call: its outcome, its claim, and its findings.
 fn said(place: &Place, name: &str) -> String {
+    match all_said(place, name).as_slice() {
+        [call] => call.clone(),
+        calls => panic!("{name}: {calls:?}"),
+    }
+}
+
+/// The same of each call.
+fn all_said(place: &Place, name: &str) -> Vec<String> {
     let lines = place.run(&["replay", name, "--tools", "tools.yaml", "--all", "--format", "jsonl"]);
-    let calls: Vec<Value> = lines.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let calls: Vec<&Value> = calls.iter().filter(|line| line["type"] == "call").collect();
-    let [call] = calls.as_slice() else { panic!("{name}: {}{}", lines.out, lines.err) };
+    let calls = lines.out.lines().filter_map(|line| serde_json::from_str(line).ok());
+    calls.filter(|line: &Value| line["type"] == "call").map(|call| brief(&call)).collect()
+}
+
+fn brief(call: &Value) -> String {
     let findings = call["findings"].as_array().expect("findings");
     let mut findings: Vec<&str> = findings.iter().filter_map(|found| found["id"].as_str()).collect();
-    findings.retain(|id| !id.starts_with("un")); // that something is unknown
+    findings.retain(|id| !["undetermined", "unclassified", "unfinished"].contains(id));
     let text = |key: &str| call[key].as_str().unwrap_or_default().to_owned();
     format!("{} {} {}", text("outcome"), text("effect"), findings.join(" ")).trim_end().to_owned()
 }
@@ -138,4 +151,59 @@ fn tools_of_two_servers_with_one_name_are_two_tools() {
     let shown = place.run(&["replay", "log.jsonl", "--tools", "tools.yaml", "--all"]).exits(0).out;
     assert!(shown.contains("mcp__mail__send") && shown.contains("mcp__slack__send"), "{shown}");
     assert!(!shown.contains("duplicate_effect"), "{shown}");
+}
+
+#[test]
+fn what_a_harness_puts_in_the_place_of_a_result_and_errors_of_the_transport_are_no_successes() {
+    let place = Place::new();
+    place.write("tools.yaml", "format: tools/1\ntools: { \"*\": { access: write } }\n");
+    let story = |name: &str| {
+        place.copy(&format!("tests/intake/stories/{name}"), name);
+        all_said(&place, name)
+    };
+    for (name, calls, rejections) in [("placeholders-chat.json", 24, 0), ("placeholders.json", 14, 1)] {
+        let said = story(name);
+        let is_open = |said: &&String| said.starts_with("undetermined unknown");
+        assert_eq!(
+            (said.len(), said.iter().filter(|said| !is_open(said)).count()),
+            (calls, rejections),
+            "{name} {said:?}"
+        );
+    }
+    let said = story("transport-errors.json");
+    assert_eq!((said.len(), said.iter().filter(|said| !said.contains(" unknown")).count()), (55, 0), "{said:?}");
+    let said = story("sent-again-after-a-placeholder.json");
+    assert_eq!(said, ["undetermined unknown", "succeeded applied unsafe_retry possible_duplicate_effect"]);
+    let said = story("refused-connection.json");
+    assert!(said.iter().all(|said| !said.contains("unsafe") && !said.contains("duplicate")), "{said:?}");
+    assert_eq!(story("soft-timeout.json"), ["escalated unknown", "succeeded applied possible_duplicate_effect"]);
+}
+
+#[test]
+fn a_status_means_the_same_as_a_number_as_words_and_in_a_line() {
+    let place = Place::new();
+    place.write("tools.yaml", "format: tools/1\ntools: { \"*\": { access: write }, \"*.*\": { access: write } }\n");
+    for (name, refused) in [("one-status-in-three-spellings.json", 3), ("one-status.jsonl", 2)] {
+        place.copy(&format!("tests/intake/stories/{name}"), name);
+        let said = all_said(&place, name);
+        let is_refused = |said: &&String| said.starts_with("deprecated not_applied");
+        assert_eq!(said.iter().filter(is_refused).count(), refused, "{name} {said:?}");
+    }
+}
+
+#[test]
+fn logs_with_trailers_and_the_formats_of_agent_programs_tell_their_stories() {
+    let place = Place::new();
+    place.write("tools.yaml", "format: tools/1\ntools: { \"*\": { access: write } }\n");
+    let story = |name: &str| {
+        place.copy(&format!("tests/intake/stories/{name}"), name);
+        all_said(&place, name)
+    };
+    let desktop = story("mcp-desktop.log");
+    assert_eq!((desktop.len(), desktop[1].as_str()), (21, "escalated unknown"), "a cancelled request that timed out");
+    assert!(desktop[2].ends_with("possible_duplicate_effect") || desktop[2].contains("unsafe_retry"), "{desktop:?}");
+    assert_eq!(story("acp.jsonl"), ["deprecated not_applied"]);
+    assert_eq!(story("langchain.json"), ["succeeded applied duplicate_effect"]);
+    let opencode = story("opencode.jsonl");
+    assert_eq!((opencode[0].as_str(), opencode[2].as_str()), ("escalated unknown", "deprecated not_applied"));
 }

@@ -10,7 +10,7 @@ use crate::glob::Glob;
 use crate::ids::RuleId;
 use crate::playbook::{
     Access, ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, HeaderOp, HeaderTest, MessageOp,
-    MessageTest, NumberRange, When, clause, joined, pattern,
+    MessageTest, NumberRange, When, joined, pattern,
 };
 
 /// The evaluation of one rule for a signal, condition by condition.
@@ -104,7 +104,7 @@ impl CompiledCondition {
                 Patterns::Regexes(regexes) => regexes.iter().any(|regex| regex.is_match(message)),
                 Patterns::Texts(texts) => {
                     let message = if test.case_sensitive { message } else { lowered.of(message) };
-                    texts.iter().any(|text| test_text(test.op, message, text))
+                    texts.iter().any(|text| test.op.fits(message, text))
                 }
             },
             _ => false, // the signal has no such value
@@ -219,16 +219,6 @@ pub(super) struct Lowered(Option<String>);
 impl Lowered {
     fn of(&mut self, message: &str) -> &str {
         self.0.get_or_insert_with(|| message.to_lowercase())
-    }
-}
-
-fn test_text(op: MessageOp, message: &str, text: &str) -> bool {
-    match op {
-        MessageOp::Contains => message.contains(text),
-        MessageOp::StartsWith => message.starts_with(text),
-        MessageOp::Equals => message == text,
-        MessageOp::Clause => clause::is_framed(message, text),
-        MessageOp::Matches => false, // regexes are matched in `holds`
     }
 }
 

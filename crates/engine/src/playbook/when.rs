@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Access;
 use super::header::HeaderTest;
+use super::{Access, clause};
 use crate::words;
 
 /// The most attempts that a playbook can give one call.
@@ -267,5 +267,18 @@ words! {
         Matches = "matches",
         /// The whole message is one clause that begins or ends with the text.
         Clause = "clause",
+    }
+}
+
+impl MessageOp {
+    /// Whether a message fits a text, in the case of both. No regular expression does: each is compiled once, elsewhere.
+    pub fn fits(self, message: &str, text: &str) -> bool {
+        match self {
+            MessageOp::Contains => message.contains(text),
+            MessageOp::StartsWith => message.starts_with(text),
+            MessageOp::Equals => message == text,
+            MessageOp::Clause => clause::is_framed(message, text),
+            MessageOp::Matches => false,
+        }
     }
 }

@@ -50,8 +50,8 @@ pub fn is_copy_of_attempt(call: &RecordedCall, late: &RecordedAnswer) -> bool {
 
 /// Takes away the answer that the work of an attempt goes on, if `answer` says how it ended.
 pub fn take_unfinished(call: &mut RecordedCall, answer: &RecordedAnswer) -> Option<RecordedAnswer> {
-    if answer.to != AnswerTo::Attempt || answer.inferred {
-        return None;
+    if call.answers.is_empty() || answer.to != AnswerTo::Attempt || answer.inferred {
+        return None; // nearly always
     }
     let is_same = |number: AttemptNo| answer.attempt.is_none_or(|attempt| attempt == number.get());
     let (_, seen) = call.attempts().last().filter(|(number, _)| is_same(*number))?;

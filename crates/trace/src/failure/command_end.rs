@@ -33,10 +33,8 @@ fn ending_signal<'a>(fields: &Fields<'a>) -> Option<Cow<'a, str>> {
     let has_none = |name: &&str| fields.iter().any(|(own, value)| own == *name && value.get() == "null");
     let has_no_code = EXIT_CODES.iter().chain(&["code"]).any(has_none);
     let is_signal = |signal: &str| signal.starts_with("SIG") && signal.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    ["signal", "signalCode", "termsig"]
-        .iter()
-        .find_map(|name| fields.text(name))
-        .filter(|signal| has_no_code && is_signal(signal))
+    let named = ["signal", "signalCode", "termsig"].iter().find_map(|name| fields.text(name));
+    named.filter(|signal| has_no_code && is_signal(signal))
 }
 
 /// The exit code of a command.

@@ -29,8 +29,8 @@ fn has_level(line: &str) -> bool {
         4 | 7 => matches!(byte, b'-' | b'/'),
         _ => byte.is_ascii_digit(),
     };
-    let is_dated = line.get(..10).is_some_and(|date| date.bytes().enumerate().all(is_date));
-    is_dated || LEVELS.iter().any(|level| line.starts_with(level))
+    line.get(..10).is_some_and(|date| date.bytes().enumerate().all(is_date))
+        || LEVELS.iter().any(|level| line.starts_with(level))
 }
 
 /// A line that begins a search result: a link, or its label.

@@ -11,10 +11,8 @@ pub(super) const BESIDE: &str = "message msg code cod debugid declinereason decl
     detail details success ok requestid errordescription errorcode errortype errormessage errorname hint help path \
     timestamp jsonrpc retryafter retryable suggestion suggestions documentationurl tool toolname name iserror \
     description reason title instance stack traceback meta args exception headers";
-
 /// Fields that hold the reason of a refusal in words.
 pub(super) const REASONS: &str = "message msg detail reason why because cause";
-
 /// The fields of an error object that may hold its message, the most telling first.
 pub(super) const MESSAGES: &str = "message Message errorMessage ErrorMessage error_message error_description detail msg description text content \
     stderr reason why because cause problem details title error output stdout";
@@ -25,7 +23,6 @@ pub(super) const NAMES: &str = "code Code error_code errorCode type __type error
     kind error";
 /// The fields that may hold an HTTP status.
 pub(super) const STATUSES: &str = "status statusCode status_code http_status httpStatus code Code";
-
 /// The fields that may hold the headers of the answer.
 pub(super) const HEADERS: &str = "headers responseHeaders response_headers";
 

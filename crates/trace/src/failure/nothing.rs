@@ -5,17 +5,15 @@ use crate::raw_value::RawValue;
 
 /// Whether a value says nothing: `null`, `false`, zero, or an empty text, list or object.
 pub(super) fn is_empty(raw: RawValue<'_>) -> bool {
-    let empty = |text: &str| matches!(text, "null" | "false" | "0" | "\"\"" | "\"null\"" | "\"None\"" | "\"none\"");
     let text = raw.get();
-    empty(text) || (text.starts_with(['{', '[']) && text.get(1..).is_some_and(|rest| rest.trim_start().len() == 1))
+    matches!(text, "null" | "false" | "0" | "\"\"" | "\"null\"" | "\"None\"" | "\"none\"")
+        || (text.starts_with(['{', '[']) && text.get(1..).is_some_and(|rest| rest.trim_start().len() == 1))
 }
 
 /// Whether the words of an error say that there is none.
 pub(super) fn says_no_error(raw: RawValue<'_>) -> bool {
-    let says = |text: &str| {
-        ["no error", "no errors"].iter().any(|none| text.trim().trim_end_matches('.').eq_ignore_ascii_case(none))
-    };
-    json::string(raw).is_some_and(|text| says(&text))
+    let words = json::string(raw).map(|text| text.trim().trim_end_matches('.').to_ascii_lowercase());
+    words.is_some_and(|words| words == "no error" || words == "no errors")
 }
 
 /// Whether the error that a source gives beside a result is none.

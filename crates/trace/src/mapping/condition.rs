@@ -9,6 +9,7 @@ use super::path::Path;
 use super::row::SourceRow;
 use crate::json;
 use crate::source_value::SourceValue;
+use playproof_engine::playbook::MessageOp;
 use playproof_formats::yaml::range;
 
 /// Tests of a row, all of which must hold.
@@ -78,7 +79,7 @@ pub(super) enum ValueTest {
     /// The value is none of these, or missing.
     IsNot(Vec<Literal>),
     /// The comparison holds for one of the texts, which are in lower case where case does not count.
-    Text { comparison: TextComparison, texts: Vec<String>, case: bool },
+    Text { op: MessageOp, texts: Vec<String>, case: bool },
     /// One of the regular expressions matches.
     Matches(Vec<Regex>),
     /// Whether the value is missing or null.
@@ -94,14 +95,6 @@ pub(super) enum Literal {
     Letters(String),
     /// A whole number from the first to the last.
     Range(u64, u64),
-}
-
-/// How a text is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TextComparison {
-    Contains,
-    StartsWith,
-    Equals,
 }
 
 impl RowCondition {
@@ -185,20 +178,10 @@ impl ValueTest {
             ValueTest::Is(literals) => literals.iter().any(|literal| literal.is(value)),
             ValueTest::IsNot(literals) => !literals.iter().any(|literal| literal.is(value)),
             ValueTest::Matches(regexes) => value.is_some_and(|value| regexes.iter().any(|regex| regex.is_match(value))),
-            ValueTest::Text { comparison, texts, case } => value.is_some_and(|value| {
+            ValueTest::Text { op, texts, case } => value.is_some_and(|value| {
                 let value = if *case { Cow::Borrowed(value) } else { Cow::Owned(value.to_lowercase()) };
-                texts.iter().any(|text| comparison.holds(&value, text))
+                texts.iter().any(|text| op.fits(&value, text))
             }),
-        }
-    }
-}
-
-impl TextComparison {
-    fn holds(self, value: &str, text: &str) -> bool {
-        match self {
-            TextComparison::Contains => value.contains(text),
-            TextComparison::StartsWith => value.starts_with(text),
-            TextComparison::Equals => value == text,
         }
     }
 }

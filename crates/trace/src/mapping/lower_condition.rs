@@ -2,16 +2,17 @@
 
 use regex::RegexBuilder;
 
-use super::condition::{FieldTest, Literal, ResultPart, RowCondition, TestedValue, TextComparison, ValueTest};
+use super::condition::{FieldTest, Literal, ResultPart, RowCondition, TestedValue, ValueTest};
 use super::model::{FailedWhen, NamedKind, SkippedRows};
 use super::path::Path;
+use playproof_engine::playbook::MessageOp;
 use playproof_formats::diagnostic::Diagnostic;
 use playproof_formats::yaml::{Cursor, Key, NodeKind, Scalar};
 
-pub(super) const TEST: [&str; 8] =
-    ["equals", "contains", "starts_with", "matches", "absent", "not", "case", "optional"];
+pub(super) const TEST: [&str; 9] =
+    ["equals", "contains", "starts_with", "matches", "clause", "absent", "not", "case", "optional"];
 /// The words of `case`: whether case counts.
-pub(super) const CASES: [(&str, bool); 2] = [("sensitive", true), ("ignored", false)];
+pub(super) const CASES: [(&str, bool); 2] = [("sensitive", true), ("insensitive", false)];
 
 /// What `message`, `status` and `code` are in conditions.
 #[derive(Clone, Copy)]
@@ -130,14 +131,10 @@ fn tests(cursor: Cursor<'_>) -> Option<Vec<ValueTest>> {
         Some(case) => case.word(&CASES)?,
         None => false,
     };
-    let comparisons = [
-        ("equals", TextComparison::Equals),
-        ("contains", TextComparison::Contains),
-        ("starts_with", TextComparison::StartsWith),
-    ];
-    let text_tests = comparisons.into_iter().filter_map(|(key, comparison)| {
-        record.optional(key).map(|value| texts(value, case).map(|texts| ValueTest::Text { comparison, texts, case }))
-    });
+    let texts_of = |op: MessageOp| {
+        record.optional(op.as_str()).map(|value| texts(value, case).map(|texts| ValueTest::Text { op, texts, case }))
+    };
+    let text_tests = MessageOp::ALL.into_iter().filter(|op| *op != MessageOp::Matches).filter_map(texts_of);
     let matches = record.optional("matches").map(|value| regexes(value, case).map(ValueTest::Matches));
     let absent = record.optional("absent").map(|value| value.bool().map(ValueTest::Absent));
     let others = |value: Cursor<'_>| collect(value.one_or_many().into_iter().map(literal)).map(ValueTest::IsNot);
