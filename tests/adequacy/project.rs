@@ -65,8 +65,8 @@ impl Project {
         project
     }
 
-    /// The playbook of five rows: its fixtures are those that `coverage` and `mutate` suggest, so they exercise
-    /// everything and notice every change.
+    /// The playbook of five rows: its fixtures are those that `coverage` and `coverage --mutate` suggest, so they
+    /// exercise everything and notice every change.
     pub fn five() -> Project {
         let project = Project(Place::new());
         project.write("playproof.yaml", "format: project/1\nplaybook: playbooks/five.yaml\n");
@@ -77,7 +77,7 @@ impl Project {
         project
     }
 
-    /// Writes the fixture that `mutate` prints for each survivor, and gives their ids.
+    /// Writes the fixture that `coverage --mutate` prints for each survivor, and gives their ids.
     pub fn write_fixtures_of_survivors(&self) -> Vec<String> {
         let report = self.json(&["coverage", "--mutate", "five"]);
         let mutants = report["playbooks"][0]["mutants"].as_array().expect("mutants");

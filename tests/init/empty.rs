@@ -16,7 +16,7 @@ fn an_empty_folder_becomes_a_project_in_which_every_command_works() {
     assert!(place.run(&["history", "verify"]).exits(0).out.contains("1 record"));
     assert!(place.run(&["lint"]).exits(0).out.starts_with("playbooks/ours.yaml: clean\nours: "));
     assert!(place.run(&["coverage"]).exits(0).out.contains("ours"));
-    // A few fixtures leave most rows unwatched: `mutate` says which.
+    // A few fixtures leave most rows unwatched: `coverage --mutate` says which.
     assert!(place.run(&["coverage", "--mutate"]).exits(1).out.contains("ours"));
     place.write("trace.jsonl", "{\"tool\":\"search.web\",\"status\":\"error\",\"error\":{\"kind\":\"timeout\"}}\n");
     assert!(place.run(&["replay", "trace.jsonl"]).exits(0).out.contains(" ours\n"));

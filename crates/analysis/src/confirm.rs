@@ -19,9 +19,9 @@ pub struct OpenTemplate {
     pub template: String,
     /// Results with it.
     pub count: u64,
-    /// The first tool, and its message as recorded.
+    /// The tool of the first result.
     pub tool: String,
-    /// The message of the first result.
+    /// The message of the first result, as recorded.
     pub example: String,
     /// The results say that the work is not done yet; else they are suspected.
     pub is_unfinished: bool,

@@ -90,7 +90,7 @@ impl Target {
         Ok(Target { path, is_of_project })
     }
 
-    /// Its text; none if it is not there.
+    /// Its text; empty if it is not there.
     fn text(&self) -> Result<String, Failure> {
         Ok(if files::exists(&self.path) { files::read_small(&self.path)?.text.clone() } else { String::new() })
     }

@@ -78,7 +78,7 @@ impl EvidenceReader<'_> {
     fn no_cluster(&self, number: usize, why: NoCluster) -> Failure {
         let args = self.args;
         let flags = args.flags.reading(&["--playbook", "--tools"]);
-        let mine = Command::new("playproof propose find").paths(self.traces.shortest());
+        let find = Command::new("playproof propose find").paths(self.traces.shortest());
         let (said, help) = match why {
             NoCluster::NothingFailed => (
                 "no recorded attempt failed: there is no cluster to draft from".to_owned(),
@@ -96,7 +96,7 @@ impl EvidenceReader<'_> {
                 "cluster 1 is the most urgent; playbook and tool facts decide which clusters there are",
             ),
         };
-        Failure::new(said).help(help).next(flags.after(mine))
+        Failure::new(said).help(help).next(flags.after(find))
     }
 
     fn refuse_standard_input(&self) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Attacks of all kinds, each a case: what is right stands in its name. `attacks.sh PATTERN` runs the cases whose names
-# match. It needs python3, git and gzip; strace for two cases, which are left out without it.
+# Attacks of all kinds, each a case: what is right stands in its name. `attacks-of-all-kinds.sh PATTERN` runs the cases
+# whose names match. It needs python3, git and gzip; strace for two cases, which are left out without it.
 . "$(dirname "$0")/../common.sh"
 ONLY=${1:-.}
 cd "$T" || exit 2
@@ -86,7 +86,7 @@ case_ D "an error kind that matches a pattern is redacted (or the documents say 
 d_tok() { red; echo '{"run_id":"r","tool":"x","args":{},"idempotency_key":"sk_live_A1","reversal_token":"sk_live_A2","status":"error","error":{"kind":"w","message":"m"}}' > t.jsonl; rc playproof replay t.jsonl --all >/dev/null; noleak sk_live_; }
 case_ D "an idempotency key and a reversal token that match are redacted where they are shown" d_tok
 d_imp() { red; printf '[{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"x","arguments":"{\\"password\\":\\"pw1\\"}"}}]},{"role":"tool","tool_call_id":"c","content":"Error: sk_live_A1"}]' > t.json; rc playproof formats convert t.json >/dev/null; noleak 'sk_live_\|pw1'; }
-case_ D "import writes no secret (or says that it does not redact)" d_imp
+case_ D "formats convert writes no secret (or says that it does not redact)" d_imp
 d_inner() { red; printf '{"run_id":"r","tool":"x","args":{"body":"{\\"password\\":\\"pw1\\"}"},"status":"error","error":{"kind":"w","message":"m"}}\n' > t.jsonl; rc playproof replay t.jsonl --all >/dev/null; noleak pw1; }
 case_ D "a key is found in arguments that are JSON within a text" d_inner
 
@@ -149,13 +149,13 @@ a_orphan() { printf '%s\n%s\n' "$R" "$C" > t.jsonl; [ "$(rc playproof impact -c 
 case_ A "nor where each result is an orphan" a_orphan
 a_undet() { for i in 1 2 3; do printf '{"run_id":"r%d","tool":"search.x","args":{"q":%d},"status":"error","error":{"kind":"timeout","message":"no"}}\n' $i $i; done > t.jsonl; printf 'format: tools/1\ntools:\n  search.x: { access: read }\n' > f.yaml; [ "$(rc playproof impact -c study/retry-everything --tools f.yaml --fail-on widening,effects t.jsonl)" != 0 ]; }
 case_ A "nor where each call is undetermined under both" a_undet
-a_mine() { python3 -c "
+a_find() { python3 -c "
 import random,json
 random.seed(1); w=[''.join(random.choice('abcdefghijklmnopqrstuvwxyz') for _ in range(random.randint(3,9))) for _ in range(50000)]
 f=open('t.jsonl','w')
 for i in range(5000): f.write(json.dumps(dict(run_id='r',tool='x',status='error',error=dict(message=' '.join(random.choice(w) for _ in range(8)))))+'\n')
 for i in range(50000): f.write(json.dumps(dict(run_id='r',tool='x',args=dict(a=i),status='error',error=dict(message='the ledger of the branch is closed')))+'\n')"; rc playproof propose find t.jsonl >/dev/null; grep -q 'ledger of the branch' "$T/out"; }
-case_ A "mine shows a form with 50,000 failures behind 5,000 forms with one" a_mine
+case_ A "propose find shows a template with 50,000 failures behind 5,000 templates with one" a_find
 a_mem() { python3 -c "
 import random
 random.seed(1); w=[''.join(random.choice('abcdefghijklmnopqrstuvwxyz') for _ in range(6)) for _ in range(50000)]
@@ -167,18 +167,18 @@ case_ A "a line without end is refused at its limit" a_zero
 a_range() { printf 'format: mapping/1\ncall: { tool: t }\nresult: { status: s }\nfailed:\n  - { s: 599-400 }\n' > m.yaml; printf '{"t":"x","s":500}\n' > l.jsonl; [ "$(rc playproof replay --map m.yaml l.jsonl)" = 2 ]; }
 case_ A "a mapping with the range 599-400 is refused" a_range
 a_lint() { odd > t.jsonl; playproof init --from t.jsonl >/dev/null 2>&1; playproof propose new vv --means m --from-cluster 1 --trace t.jsonl --effect not_applied --then '{ deprecate_tool_call: { reason: r } }' >/dev/null 2>&1; written; [ "$(rc playproof accept vv --reason r)" = 0 ] || return 1; [ "$(rc playproof lint)" = 0 ]; }
-case_ A "lint (in the CI job of init) is clean after a rule that mine drew was accepted with its fixture" a_lint
+case_ A "lint (in the CI job of init) is clean after a rule that propose new drafted was accepted with its fixture" a_lint
 a_keep_next() { project; ok; rc playproof propose keep ok.jsonl nosuch --expect v --note n >/dev/null; n=$(said | sed -n 's/^ *next: //p' | tail -1); playproof() { command playproof "$@"; }; eval "$n" >"$T/out" 2>"$T/err"; ! grep -q 'unexpected argument' "$T/err"; }
 case_ A "the command that propose keep suggests for an unknown call is a command" a_keep_next
 a_init_code() { mkdir goldens; echo mine > goldens/playbook.lock; [ "$(rc playproof init)" != 2 ] || [ ! -e playproof.yaml ]; }
 case_ A "init exits with 2 only where nothing was written, as its help says" a_init_code
 a_gz2() { ok; gzip -c ok.jsonl | gzip -c > t.gz; a=$(rc playproof replay t.gz); b=$(rc playproof confirm --draft t.gz); [ "$a" = "$b" ]; }
-case_ A "replay and tools agree on what is compressed twice" a_gz2
+case_ A "replay and confirm agree on what is compressed twice" a_gz2
 a_utf32() { ok; python3 -c "open('u.jsonl','wb').write(open('ok.jsonl').read().encode('utf-32'))"; rc playproof replay u.jsonl >/dev/null; ! grep -q 'UTF-16 text' "$T/err"; }
 case_ A "UTF-32 is not called UTF-16" a_utf32
 a_long() { python3 -c "
 import json; print(json.dumps(dict(run_id='r',tool='t'*1100,status='error',error=dict(message='x y'))))" > t.jsonl; rc playproof confirm --draft t.jsonl >/dev/null; cp "$T/out" f.yaml; [ "$(rc playproof replay t.jsonl --tools f.yaml)" = 0 ]; }
-case_ A "tools writes what --tools can read (a tool of 1,100 characters)" a_long
+case_ A "confirm --draft writes what --tools can read (a tool of 1,100 characters)" a_long
 a_bad() { ok; local f; printf '%s\n%s' "$C" "${R:0:60}" > trunc.jsonl; printf '\xff\xfe' > b1.jsonl; : > b2.jsonl; printf '{"tool":"x","tool":"y"}\n' > b3.jsonl; printf '{"tool":"x","at_ms":1e400}\n' > b4.jsonl; python3 -c "print('{\"tool\":\"x\",\"f\":'+'['*200000+']'*200000+'}')" > b5.jsonl; gzip -c ok.jsonl | head -c 60 > b6.jsonl.gz; printf '%s\n' "$R" > b7.jsonl; for f in trunc.jsonl b?.jsonl*; do for c in replay "propose find" "confirm --draft" "impact -c study/retry-everything"; do [ "$(rc playproof $c $f)" = 2 ] && [ -s "$T/err" ] || return 1; done; done; }
 case_ A "truncated, binary, empty, doubled, overflowing, deep, half a gzip, orphans: 2 and a message" a_bad
 a_yaml() { ok; local i=0 y; for y in 'a: &a [x,x]' 'a: &a [*a]' 'name: !!python/object:os.system x' '<<<<<<< HEAD'; do { echo "$y"; pb; } > p.yaml; [ "$(rc playproof replay ok.jsonl -p p.yaml)" = 2 ] || return 1; done; pb "message: { matches: '((a{1000}){1000}){1000}' }" > p.yaml; [ "$(rc playproof lint p.yaml)" = 2 ]; }
@@ -198,4 +198,5 @@ e_init() { odd > t.jsonl; mkdir a b; cp t.jsonl a; cp t.jsonl b; (cd a; TZ=Asia/
 case_ E "init --from writes the same bytes anywhere" e_init
 
 [ ${#failed[@]} = 0 ] || fault "$passed passed; $(printf '%s; ' "${failed[@]}")"
+[ "$passed" -gt 0 ] || fault "no case matches $ONLY"
 right "$passed cases"

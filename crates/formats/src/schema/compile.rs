@@ -63,11 +63,11 @@ impl Compiler<'_> {
         for (keyword, value) in schema.as_object().into_iter().flatten() {
             self.keyword(&mut part, keyword, value);
         }
-        // A reference is its own part, so that the definition stands once.
         self.parts[number] = part; // pushed above
         number
     }
 
+    /// The number of the definition that a reference names: it is compiled once.
     fn reference(&mut self, reference: &str) -> usize {
         if let Some(known) = self.found.get(reference) {
             return *known;
@@ -93,7 +93,6 @@ impl Compiler<'_> {
             }
             "x-needed" => part.is_needed = true,
             "x-late" => part.is_late = true,
-            "x-row" => part.in_row = true,
             "type" => part.types.extend(each(value).filter_map(kind)),
             "enum" | "const" => self.words(part, value),
             "not" => part.refused = texts(&value["enum"]),
@@ -103,7 +102,10 @@ impl Compiler<'_> {
                 part.places = number(value).split_once('.').and_then(|(_, rest)| rest.len().try_into().ok())
             }
             "minLength" => part.is_filled = true,
-            "pattern" => part.pattern = value.as_str().and_then(|pattern| Regex::new(pattern).ok()),
+            "pattern" => match value.as_str().map(Regex::new) {
+                Some(Ok(pattern)) => part.pattern = Some(pattern),
+                _ => self.unknown.push(format!("pattern {}", value.as_str().unwrap_or_default())),
+            },
             "items" => part.items = Some(self.part(value)),
             "minItems" | "minProperties" => part.size.0 = size(value),
             "maxItems" | "maxProperties" => part.size.1 = Some(size(value)),

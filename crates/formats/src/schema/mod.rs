@@ -1,4 +1,4 @@
-//! The JSON Schemas of the files that people write, compiled: they are the only place of keys, words, bounds and defaults.
+//! JSON Schemas, compiled: of the files that are read by them, they are the only place of keys, words, bounds and defaults.
 //! [`read()`] checks a file against one, and [`At`] reads what was checked. Knows no format.
 
 mod at;

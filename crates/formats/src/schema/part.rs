@@ -55,8 +55,6 @@ pub(crate) struct Part {
     pub only: Option<(String, Vec<String>)>,
     /// Whether it must be written where it may be, of a key that only some kinds have.
     pub is_needed: bool,
-    /// Whether the default stands in a canonical row.
-    pub in_row: bool,
     /// Empty: any.
     pub types: Vec<Type>,
     /// The words, one of which it is.
@@ -67,7 +65,7 @@ pub(crate) struct Part {
     pub bounds: (Option<String>, Option<String>),
     /// The decimal places of a number.
     pub places: Option<u32>,
-    /// Whether a text may be blank.
+    /// Whether a text must not be blank.
     pub is_filled: bool,
     /// The most characters of a text.
     pub longest: Option<usize>,
@@ -161,7 +159,7 @@ impl Part {
         }
     }
 
-    /// What is expected of a value, for messages; none: it depends on other parts.
+    /// What is expected of a value, for messages; empty: any value, or one of other parts.
     pub fn expects(&self, in_millis: bool) -> String {
         if let Some(words) = &self.words {
             return one_of(words.iter().map(String::as_str));
