@@ -120,10 +120,18 @@ fn says(part: &str) -> String {
     format!("says: unfinished, pattern: {}", yaml::quoted(&pattern))
 }
 
-/// Whether a mapping has an entry that decides a template already.
+/// Whether a mapping has an entry that decides a template already. A line that is commented out decides nothing.
 pub fn is_decided(mapping: &str, open: &OpenTemplate) -> bool {
-    let unfinished = telling_part(&open.template).map(|(_, part)| says(&part));
-    [condition(&open.template), unfinished].into_iter().flatten().any(|entry| mapping.contains(&entry))
+    let Ok(tree) = yaml::tree(&Source::whole("mapping", mapping)) else { return false };
+    let has = |key: &str, entry: &str| {
+        let value = tree.entry(key).and_then(|found| mapping.get(found.value.span.clone()));
+        let mut lines = value.unwrap_or_default().lines().filter(|line| !line.trim_start().starts_with('#'));
+        lines.any(|line| line.contains(entry))
+    };
+    let of_message = condition(&open.template);
+    let of_words = telling_part(&open.template).map(|(_, part)| says(&part));
+    of_message.is_some_and(|entry| has("failed", &entry) || has("not_failed", &entry))
+        || of_words.is_some_and(|entry| has("words", &entry))
 }
 
 /// The text of a mapping with what was decided: the keys `failed`, `not_failed` and `words` get an entry for each template,
@@ -228,6 +236,9 @@ mod tests {
         let other = open("Gate <n> is shut", "Gate 2 is shut");
         assert!([&busy, &none, &waits].iter().all(|open| is_decided(&text, open)), "{text}");
         assert!(!is_decided(&text, &other) && !is_decided("", &busy), "{text}");
+        let (off, moved) = (text.replace("  - {", "  # - {"), text.replace("failed:", "kinds:"));
+        assert!([&busy, &none, &waits].iter().all(|open| !is_decided(&off, open)), "{off}");
+        assert!(!is_decided(&moved, &busy), "{moved}");
         for before in [
             "format: mapping/1\nfailed: { message: { starts_with: Oops } } # ours\nkinds: {}\n",
             "format: mapping/1\nfailed: [{ message: { starts_with: Oops } }]\n",

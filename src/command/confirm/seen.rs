@@ -63,6 +63,10 @@ impl SeenTools {
             let most = text::count(MOST_TOOLS as u64);
             to_stderr(&format!("note: +{calls} of rarer tools: the {most} most frequent tools are kept\n"));
         }
+        if open.others > 0 {
+            let results = text::counted(open.others, "result", "results");
+            to_stderr(&format!("note: +{results} with further messages: as many messages are kept as can be asked\n"));
+        }
         let root = project::root();
         let name = |path: &String| files::lasting(&root, &files::display_name(path));
         let logs = said(&paths.files().iter().map(name).collect::<Vec<_>>());
