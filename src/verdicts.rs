@@ -13,6 +13,9 @@ pub fn refuse_odd(name: &str) -> Result<(), Failure> {
     if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) && !name.starts_with(['.', '-']) {
         return Ok(());
     }
+    if name == "VERDICT" {
+        return Err(Failure::new("`VERDICT` stands for the name of a verdict").help("write a name in its place"));
+    }
     let allowed = "a name has 1 to 100 of the letters a-z, digits and _ - . and begins with a letter, a digit or _";
     if name.is_empty() {
         return Err(Failure::new("the name of a verdict is empty").typo(name, "VERDICT").help(allowed));
@@ -63,6 +66,7 @@ mod tests {
                 other => panic!("{name}: {other:?}"),
             }
         }
+        assert!(refuse_odd("VERDICT").is_err()); // of a suggested command that was pasted as it is
         assert!(refuse_odd("rate_limited").is_ok() && refuse_odd("a.b-2").is_ok());
     }
 }

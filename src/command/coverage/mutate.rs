@@ -102,8 +102,8 @@ fn conclude(reports: &[MutationReport], accepted: &Accepted, terminal: &Terminal
         to_stderr(&diagnostic::render(&report, terminal.err.width, terminal.err.colour));
     }
     if reports.iter().any(|report| report.survivors().next().is_some()) {
-        to_stderr("next: write a fixture for each survivor, or say in mutants.yaml why none is needed\n");
+        to_stderr("help: write a fixture for each survivor, or say in mutants.yaml why none is needed\n");
     } else if reports.iter().any(|report| !report.stale.is_empty()) {
-        to_stderr("next: take the stale entries from the list\n");
+        to_stderr("help: take the stale entries from the list\n");
     }
 }

@@ -10,7 +10,7 @@ use super::copy::{Applied, Proposal, is_order_alone};
 use super::diff::{FixtureDiff, is_as_accepted};
 use crate::check::CaseId;
 use playproof_engine::sim::Contradiction;
-use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_formats::diagnostic::{Diagnostic, Report, Source, counted};
 use playproof_formats::golden::{Class, RowChange};
 use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::silent_rules;
@@ -162,7 +162,7 @@ fn check_base(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way
     if let Some(first) = tried.applied.since.first() {
         let more = match tried.applied.since.len() {
             1 => String::new(),
-            rows => format!(" and {} more rows", rows - 1),
+            rows => format!(" and {}", counted(rows as u64 - 1, "more row", "more rows")),
         };
         let said = format!("`{playbook}` has changed since the proposal was made: `{}`{more}", first.name);
         say(GateKind::BaseMoved, said, (None, Command::new("playproof propose rebase").name(tried.id)));

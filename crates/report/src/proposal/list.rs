@@ -2,7 +2,7 @@
 
 use crate::table;
 use crate::table::Align;
-use crate::text::escape_unprintable;
+use crate::text::{counted, escape_unprintable};
 use playproof_analysis::proposal::{Applied, GateKind, ProposalReport, verdicts};
 
 /// A proposal in the list.
@@ -27,7 +27,9 @@ impl Listed {
         let state = match gates.as_slice() {
             [] => "ready".to_owned(),
             [only] => only.kind.to_string(),
-            [first, more @ ..] => format!("{}, and {} more objections", first.kind, more.len()),
+            [first, more @ ..] => {
+                format!("{}, and {}", first.kind, counted(more.len() as u64, "more objection", "more objections"))
+            }
         };
         Listed::of([id, playbook, &verdicts, &state, if has_moved { "moved" } else { "current" }])
     }
