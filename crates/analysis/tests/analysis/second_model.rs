@@ -90,6 +90,10 @@ fn model(story: &[StoryCall], n: usize) -> Found {
     if retried_after(call, &before, is_denial) {
         found.push(("retried_after_denial", certain));
     }
+    // The first attempt was denied, and its success came late: it ran all the same.
+    if call.late.is_some() && call.answers.first().is_some_and(|(said, _)| is_denial(said, call)) {
+        found.push(("retried_after_denial", "Unsafe"));
+    }
     if retried_after(call, &before, is_conflict) {
         found.push(("retried_after_conflict", certain));
     }
