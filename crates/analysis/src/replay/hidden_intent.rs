@@ -203,7 +203,7 @@ impl HiddenIntents {
         }
         let others =
             |row: &RunRow| if sent.args == 0 { (row.with_args, row.since[0]) } else { (row.without, row.since[1]) };
-        let others = self.run_of(sent).filter(|_| sent.key == 0).map(others);
+        let others = self.run_of(sent).map(others);
         others.is_some_and(|(effects, since)| effects > 0 && since.is_some_and(is_known))
     }
 

@@ -199,6 +199,18 @@ impl RecordingAnalysis {
         plans: &[Plan],
         now: Moment,
     ) -> Option<Against> {
+        let plan = plans.first().filter(|plan| plan.has_steps);
+        let under_way = plan.is_some_and(|plan| self.repeated_actions.is_under_way(closed, plan, now));
+        self.all_known_against(closed, facts, plans, now).or(under_way.then_some(Against::MayBeDone))
+    }
+
+    fn all_known_against(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        plans: &[Plan],
+        now: Moment,
+    ) -> Option<Against> {
         let call = closed.raw();
         let input = call.place.input;
         if let Some(plan) = plans.iter().find(|plan| has_steps(call, Some(plan))) {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use playproof_engine::event::{Finding, FindingId};
-use playproof_engine::evidence::{CallShows, Evidence, RequestBook, acts_again};
+use playproof_engine::evidence::{CallShows, Evidence, Moment, RequestBook, acts_again};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
@@ -37,8 +37,22 @@ pub(super) struct RepeatedActions {
     calls: HashMap<u128, Vec<ActionCall>, FixedState>,
     /// The requests by the ids of their calls.
     requests: HashMap<u128, u128, FixedState>,
+    /// By run and arguments: the last actions, whatever they are.
+    alike: HashMap<u128, Vec<AlikeAction>, FixedState>,
     /// What the calls of a step show.
     steps: HashMap<u128, RequestBook, FixedState>,
+}
+
+/// An action with the arguments of others of its run.
+#[derive(Debug)]
+struct AlikeAction {
+    /// The hash of its id.
+    id: u128,
+    /// The hashes of its tool and its key.
+    request: (u128, u128),
+    tool: Box<str>,
+    made: Moment,
+    ended: Moment,
 }
 
 #[derive(Debug)]
@@ -60,11 +74,31 @@ impl RepeatedActions {
         self.calls.clear();
         self.requests.clear();
         self.steps.clear();
+        self.alike.clear();
     }
 
     /// What is known of a step of identical actions, whatever its own arguments.
     pub(super) fn step(&self, action: u128, step: &str) -> Option<&RequestBook> {
         self.steps.get(&step_request(action, step))
+    }
+
+    /// Whether an action is still out, at a moment, that may yet make a write that this call, or a step of it, would make.
+    pub(super) fn is_under_way(&self, closed: &CompletedCall, plan: &Plan, now: Moment) -> bool {
+        let (call, hashes) = (closed.raw(), &closed.hashes);
+        let own = call.step().map_or(hashes.id, |(parent, _)| id_hash(hashes.run, parent));
+        let makes = |tool: &str| match has_steps(call, Some(plan)) {
+            true => plan.steps_of(call.tool()).iter().any(|step| *step.tool == *tool),
+            false => call.tool() == tool,
+        };
+        let alike = self.alike.get(&hash::joined([hashes.run, hashes.args]));
+        let mut out = alike.into_iter().flatten().filter(|action| {
+            let is_same_request = hashes.key != 0 && (hashes.tool, hashes.key) == action.request;
+            action.id != own && !is_same_request && !action.made.is_after(now) && action.ended.is_after(now)
+        });
+        out.any(|action| {
+            let mut steps = plan.steps_of(&action.tool).iter();
+            steps.any(|step| makes(&step.tool) && acts_again(step.facts(plan.facts(&step.tool))))
+        })
     }
 
     /// What the steps of an action show.
@@ -102,11 +136,20 @@ impl RepeatedActions {
             }
         } else if has_steps(call, plans.first()) {
             let own = repeated();
+            if let Some(ended) = ended_at(closed) {
+                let alike = self.alike.entry(hash::joined([closed.hashes.run, closed.hashes.args])).or_default();
+                if alike.len() >= MOST_IDENTICAL {
+                    alike.remove(0);
+                }
+                let request = (closed.hashes.tool, closed.hashes.key);
+                let made = Moment { at: call.at, place: call.place.line };
+                alike.push(AlikeAction { id: closed.hashes.id, request, tool: call.tool().into(), made, ended });
+            }
             let is_one_request = call.intent_doubt().is_none();
             if let Some(before) = self.calls.get(&closed.hashes.request) {
                 judge(before, &own, Evidence { facts, one_request: is_one_request }, found);
             }
-            if self.requests.len() >= MOST {
+            if self.requests.len() >= MOST || self.alike.len() >= MOST {
                 self.clear();
             }
             let calls = self.calls.entry(closed.hashes.request).or_default();
@@ -118,6 +161,14 @@ impl RepeatedActions {
             self.requests.insert(closed.hashes.id, closed.hashes.request);
         }
     }
+}
+
+/// When a call had ended; none: that is not recorded.
+fn ended_at(closed: &CompletedCall) -> Option<Moment> {
+    let ended = closed.raw().dispatch.as_ref().and_then(|of| of.ended);
+    let ended = ended.map(|(at, place)| Moment { at: Some(at), place });
+    let counts = &closed.counts;
+    ended.or((counts.ended_on > 0).then_some(Moment { at: counts.ended_at, place: counts.ended_on }))
 }
 
 /// What the calls of a step of identical actions share.

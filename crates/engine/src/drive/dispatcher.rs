@@ -28,7 +28,7 @@ use crate::dispatch::{Machine, Output, OutputBuffer, StepOf};
 use crate::event::{
     Decision, DecisionEvent, Draw, ErrorFacts, Outcome, OutcomeKind, Provenance, RequestKind, Told, ValidNext,
 };
-use crate::evidence::{AgainstOneMore, told_by_events};
+use crate::evidence::{AgainstOneMore, told_as_follower, told_by_events};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, Interner, RunId, ServerId, StepId, TokenId};
 use crate::plan::Plan;
 use crate::playbook::ToolFacts;
@@ -297,16 +297,17 @@ impl Dispatcher {
     pub fn told(&self, call: CallId) -> Option<Told> {
         let open = self.calls.get(call)?;
         let outcome = open.outcome?;
-        if let OutcomeKind::Joined { leader, .. } = outcome.kind
-            && let Some(told) = self.told(leader)
-        {
-            return Some(Told { call, error: outcome.last_error, retried: outcome.attempts.saturating_sub(1), ..told });
-        }
         let action = self.plan.action(&open.new.tool);
         let is_withheld = |after: &ValidNext| action.is_some_and(|action| after.withheld.contains(&action));
         let withheld = open.valid_next.as_ref().is_some_and(is_withheld);
         let against = || AgainstOneMore { withheld, ..AgainstOneMore::default() };
-        told_by_events(&self.plan, &open.driven(), call, outcome, |error| self.error(error), against, &open.events)
+        let driven = open.driven();
+        let own = told_by_events(&self.plan, &driven, call, outcome, |error| self.error(error), against, &open.events);
+        let OutcomeKind::Joined { leader, .. } = outcome.kind else { return own };
+        let Some(of_leader) = self.told(leader) else { return own };
+        let retried = outcome.attempts.saturating_sub(1);
+        let own = own.unwrap_or(Told { call, error: outcome.last_error, retried, ..of_leader });
+        Some(told_as_follower(own, of_leader, driven.has_steps(&self.plan)))
     }
 
     /// Whether the result of a call may still be asked for: a later call may get it, or one that follows it does.

@@ -7,5 +7,5 @@ mod told;
 
 pub use book::{Against, CallShows, Evidence, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook, acts_again};
 pub use meaning::FailureMeaning;
-pub(crate) use told::{AgainstOneMore, is_told, told_by_events};
+pub(crate) use told::{AgainstOneMore, is_told, told_as_follower, told_by_events};
 pub use told::{FailedEnd, told};

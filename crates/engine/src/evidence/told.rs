@@ -151,6 +151,20 @@ pub(crate) fn told_by_events<'e>(
     Some(Told { retriable: told.retriable && !is_refusal && !is_refused, ..told })
 }
 
+/// What a follower is told: what its leader is told. Where a step of an action followed another one, what speaks against
+/// making the action once more counts besides.
+pub(crate) fn told_as_follower(own: Told, leader: Told, has_steps: bool) -> Told {
+    let is_held = has_steps && !own.retriable;
+    Told {
+        call: own.call,
+        error: own.error,
+        retried: own.retried,
+        retriable: leader.retriable && !is_held,
+        retry: if is_held { own.retry.or(leader.retry) } else { leader.retry },
+        ..leader
+    }
+}
+
 /// Whether more than the call's own answers speaks against making it once more: identical calls before it, its key, which
 /// belongs to another request or to an effect that was reversed, or a client that sends requests again by itself.
 fn is_in_doubt(call: &DrivenCall<'_>, outcome: Outcome) -> bool {

@@ -6,7 +6,7 @@ use crate::classify::{Signal, asked_wait, reads_as_unanswered};
 use crate::dispatch::StepOf;
 use crate::event::{Decision, Finding, FindingBy, FindingId, LedgerKind, Outcome, OutcomeKind, RequestKind, Status};
 use crate::evidence::{
-    Against, CallShows, Evidence, FailureMeaning, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook,
+    Against, CallShows, Evidence, FailureMeaning, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook, acts_again,
 };
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, StepId, ToolId};
 use crate::plan::{DrivenCall, Plan};
@@ -109,6 +109,49 @@ impl RequestBooks {
     /// Why making a call once more, or the steps of an action, could do harm, as far as is known at a moment.
     pub fn against(&self, plan: &Plan, calls: &[DrivenCall<'_>], id: CallId, now: Moment) -> Option<Against> {
         let call = calls.get(id.index())?;
+        let known = self.known_against(plan, calls, (id, call), now);
+        known.or_else(|| self.is_under_way(plan, calls, (id, call), now).then_some(Against::MayBeDone))
+    }
+
+    /// Whether an action is still out, at a moment, that may yet make a write that this call, or a step of it, would make.
+    fn is_under_way(
+        &self,
+        plan: &Plan,
+        calls: &[DrivenCall<'_>],
+        (id, call): (CallId, &DrivenCall<'_>),
+        now: Moment,
+    ) -> bool {
+        let since = |of: CallId| self.shows.get(of.index()).and_then(|shows| shows.since);
+        let is_out = |of: CallId| {
+            let began = since(of).into_iter().chain(steps_of(calls, of).filter_map(|(_, step)| since(step)));
+            let is_made = began.into_iter().any(|began| !began.is_after(now));
+            is_made && self.shows.get(of.index()).and_then(|shows| shows.over).is_some_and(|over| over.is_after(now))
+        };
+        let facts_of =
+            |tool: &str| calls.iter().find(|of| of.tool_name == tool).map_or_else(|| plan.facts(tool), |of| of.facts);
+        let makes = |tool: &str| match plan.steps_of(call.tool_name) {
+            steps if call.has_steps(plan) => steps.iter().any(|step| *step.tool == *tool),
+            _ => call.tool_name == tool,
+        };
+        let actions = calls.iter().enumerate().map(|(n, action)| (CallId::at(n), action));
+        let mut actions = actions.filter(|(of, action)| {
+            let is_own = *of == id || call.step.is_some_and(|step| step.action == Some(*of));
+            let is_same_request = call.key.is_some() && (call.key, call.tool) == (action.key, action.tool);
+            !is_own && !is_same_request && action.has_steps(plan) && (action.run, action.args) == (call.run, call.args)
+        });
+        actions.any(|(of, action)| {
+            let mut steps = plan.steps_of(action.tool_name).iter();
+            is_out(of) && steps.any(|step| makes(&step.tool) && acts_again(step.facts(facts_of(&step.tool))))
+        })
+    }
+
+    fn known_against(
+        &self,
+        plan: &Plan,
+        calls: &[DrivenCall<'_>],
+        (id, call): (CallId, &DrivenCall<'_>),
+        now: Moment,
+    ) -> Option<Against> {
         if !call.has_steps(plan) {
             let key = call.honoured_key();
             if let Some(used) = key.and_then(|key| self.keys.get(&(call.tool, key))) {

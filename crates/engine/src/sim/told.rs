@@ -1,7 +1,7 @@
 //! Fills what the agent is told of the failed calls of a simulation.
 
 use crate::event::{OutcomeKind, Told, ValidNext};
-use crate::evidence::{Against, AgainstOneMore, Moment, is_told, told_by_events};
+use crate::evidence::{Against, AgainstOneMore, Moment, is_told, told_as_follower, told_by_events};
 use crate::ids::CallId;
 use crate::plan::{DrivenCall, Plan};
 
@@ -44,8 +44,8 @@ pub(super) fn derive(
         let OutcomeKind::Joined { leader: id, .. } = record.outcomes[told[n].call.index()].kind else { continue };
         let of_leader = told.iter().find(|one| one.call == id).copied().or(leader);
         if let Some(of_leader) = of_leader {
-            let own = told[n]; // as above
-            told[n] = Told { call: own.call, error: own.error, retried: own.retried, ..of_leader };
+            let has_steps = calls.get(told[n].call.index()).is_some_and(|call| call.has_steps(plan));
+            told[n] = told_as_follower(told[n], of_leader, has_steps); // as above
         }
     }
     record.told = told;
