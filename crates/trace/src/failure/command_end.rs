@@ -9,15 +9,14 @@ use crate::json::{self, Fields};
 /// How a command ended, if it failed: with an exit code, by a timeout, or by a signal.
 pub(super) fn command_end(fields: &Fields<'_>) -> Option<Found> {
     let is_true = |name: &str| fields.text(name).is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
-    let whole = || Details::of_object(fields);
     if exit_code(fields).is_some_and(|exit| exit != 0) {
-        return Some(Found::of_body(true, whole().named(exit::NONZERO_EXIT)));
+        return Some(Found::of_body(true, Details::of_object(fields).named(exit::NONZERO_EXIT)));
     }
     if is_true("timed_out") || is_true("timedOut") {
-        return Some(Found::of_body(true, whole().named("timeout")));
+        return Some(Found::of_body(true, Details::of_object(fields).named("timeout")));
     }
     let signal = ending_signal(fields)?;
-    let mut details = whole().named("interrupted");
+    let mut details = Details::of_object(fields).named("interrupted");
     if details.message.trim().is_empty() {
         details.message = format!("ended by {signal}");
     }
