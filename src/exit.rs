@@ -8,7 +8,8 @@ use playproof_formats::shell::Command;
 
 /// An exit code (`playproof help exit-codes`).
 ///
-/// An interrupt (Ctrl-C) is left to the system: the process ends by the signal, which shells report as 130.
+/// An interrupt (Ctrl-C) is left to the system, but while a key is awaited: the process ends by the signal, which shells
+/// report as 130.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// No problem.
@@ -21,6 +22,8 @@ pub enum Exit {
     Unusable,
     /// A bug of the program.
     Bug,
+    /// Ctrl-C where a key was awaited; shells use the same number.
+    Interrupted,
     /// The reader of the output went away (`| head`); shells use the same number.
     PipeClosed,
 }
@@ -34,6 +37,7 @@ impl Exit {
             Exit::Unusable => 2,
             Exit::Inconclusive => 3,
             Exit::Bug => 70,
+            Exit::Interrupted => 130,
             Exit::PipeClosed => 141,
         }
     }

@@ -82,19 +82,22 @@ pub enum KeyPress {
     Enter,
     /// Escape.
     Escape,
+    /// Ctrl-C.
+    Interrupt,
     /// Any other key.
     Other,
 }
 
-/// The next key; none if the terminal is gone, or the command is interrupted.
+/// The next key; none if the terminal is gone.
 ///
 /// # Errors
 /// The terminal cannot be read.
 pub fn read_key(term: &Term) -> Result<Option<KeyPress>, Failure> {
-    match term.read_key() {
+    match term.read_key_raw() {
         Ok(Key::Char(key)) => Ok(Some(KeyPress::Char(key))),
         Ok(Key::Enter) => Ok(Some(KeyPress::Enter)),
         Ok(Key::Escape) => Ok(Some(KeyPress::Escape)),
+        Ok(Key::CtrlC) => Ok(Some(KeyPress::Interrupt)),
         // A terminal that went away answers like this for ever.
         Ok(Key::Unknown) => Ok(None),
         Ok(_) => Ok(Some(KeyPress::Other)),

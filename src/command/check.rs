@@ -7,6 +7,7 @@ use regex::Regex;
 use crate::changeset::ProjectLock;
 use crate::checking;
 use crate::checking::{Checked, Selection};
+use crate::command::propose::stored;
 use crate::exit::{Exit, Failure};
 use crate::flags::Given;
 use crate::format::formats;
@@ -262,7 +263,7 @@ fn next(terminal: &Terminal, workspace: &Workspace, above: &str, report: &CheckR
         return Some(Command::new("playproof accept").names(&names).and("--reason '...'"));
     }
     let waiting = report.kept.iter().find(|kept| !kept.is_right())?;
-    Some(Command::new("playproof propose new").name(&waiting.expect).flag("--from", &waiting.id))
+    Some(stored::next_for_kept(workspace, &waiting.id, &waiting.expect))
 }
 
 /// Takes a golden back as it was; in the middle of a merge git wants to know which side's. Without git, a new golden

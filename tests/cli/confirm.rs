@@ -7,6 +7,14 @@ const LOG: &str = "{\"run_id\":\"r\",\"tool\":\"search.web\",\"args\":{},\"statu
     {\"run_id\":\"r\",\"tool\":\"search.docs\",\"args\":{},\"status\":\"ok\"}\n\
     {\"run_id\":\"r\",\"tool\":\"payments.issue_refund\",\"args\":{},\"status\":\"error\",\"error\":{\"kind\":\"timeout\"}}\n";
 
+/// A chat in which a tool is called once, with its answer.
+fn chat(answer: &str) -> String {
+    let answer = serde_json::Value::from(answer);
+    format!(
+        r#"{{"messages":[{{"role":"assistant","tool_calls":[{{"id":"1","type":"function","function":{{"name":"load_shelf","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"1","content":{answer}}}]}}"#
+    ) + "\n"
+}
+
 fn place() -> Place {
     let place = Place::new();
     place.write("t.jsonl", LOG);
@@ -81,12 +89,7 @@ fn the_file_that_a_project_names_keeps_what_it_says_and_gets_the_missing_rows() 
 #[test]
 fn results_that_only_suggest_a_failure_are_asked_once_and_decided_in_a_mapping() {
     let place = Place::new();
-    let answers = |text: &str| {
-        format!(
-            r#"{{"messages":[{{"role":"assistant","tool_calls":[{{"id":"1","type":"function","function":{{"name":"load_shelf","arguments":"{{}}"}}}}]}},{{"role":"tool","tool_call_id":"1","content":"{text}"}}]}}"#
-        ) + "\n"
-    };
-    place.write("chat.jsonl", answers("Lift 3 is not ready") + &answers("Lift 4 is not ready"));
+    place.write("chat.jsonl", chat("Lift 3 is not ready") + &chat("Lift 4 is not ready"));
     let ran = place.run(&["confirm", "chat.jsonl"]).exits(2);
     let first = ran.out.lines().next().unwrap_or_default();
     assert_eq!(first, "Lift <n> is not ready  2 results of load_shelf  guessed: failed, by its words", "{}", ran.out);
@@ -126,5 +129,61 @@ fn programs_that_answer_at_once_lose_no_answer() {
         for ([_, tool], code) in ANSWERS.iter().zip(codes) {
             assert_eq!(facts.contains(tool), code != 2, "{tool} ended with {code}: {facts}");
         }
+    }
+}
+
+#[test]
+fn an_answer_about_a_template_decides_results_of_this_template_alone() {
+    let json = r#"{"status":"pending"}"#;
+    for (answer, doubt, result) in
+        [("--unfinished", "unfinished", json), ("--failed", "", "pending"), ("--ok", "", "pending")]
+    {
+        let place = Place::new();
+        let others = chat("3 pending orders: a, b, c") + &chat("Sent. No pending mails remain.");
+        place.write("chat.jsonl", chat(result) + &others);
+        place.run(&["confirm", "chat.jsonl", "--write", "load_shelf", answer, "pending"]).exits(0);
+        let said = place.run(&["confirm", "chat.jsonl"]).exits(0).out;
+        assert!(said.contains("nothing to confirm"), "{answer}: {said}");
+        let args = ["replay", "chat.jsonl", "--tools", "tools.yaml", "--map", "mapping.yaml", "--format", "json"];
+        let report: serde_json::Value = serde_json::from_str(&place.run(&args).exits(0).out).expect("JSON");
+        let failed = &report["playbooks"][0]["failed_calls"];
+        assert_eq!(failed, u64::from(answer == "--failed"), "{answer}: {}", place.read("mapping.yaml"));
+        let page = place.run(&args[..6]).exits(0).out;
+        let one = format!("doubt   {doubt}  ");
+        assert_eq!(page.contains("unfinished"), !doubt.is_empty(), "{answer}: {page}");
+        assert!(doubt.is_empty() || page.lines().any(|line| line.contains(&one) && line.ends_with(" 1")), "{page}");
+    }
+}
+
+#[test]
+fn answers_in_two_steps_end_as_answers_in_one_and_a_confirmed_guess_is_found_where_it_stands() {
+    let place = Place::new();
+    place.write("chat.jsonl", chat("Lift 3 is not ready"));
+    place.run(&["confirm", "chat.jsonl", "--failed", "Lift <n> is not ready"]).exits(1);
+    let ran = place.run(&["confirm", "chat.jsonl", "--write", "load_shelf"]).exits(0);
+    let next = "next: playproof replay chat.jsonl --tools tools.yaml --map mapping.yaml\n";
+    assert!(ran.out.ends_with(next), "{}", ran.out);
+    let facts = place.read("tools.yaml");
+    let line = facts.lines().position(|line| line.contains("load_shelf:")).expect("a row") + 1;
+    let said = place.run(&["confirm", "chat.jsonl", "--read", "load_shelf"]).exits(2).err;
+    assert!(said.contains(&format!("`load_shelf` is confirmed already, in tools.yaml:{line}\n")), "{said}");
+    assert!(said.contains("edit it there"), "{said}");
+    let said = place.run(&["confirm", "chat.jsonl", "--ok", "Lift <n> is not ready"]).exits(2).err;
+    assert!(said.contains("is confirmed already, in mapping.yaml\n"), "{said}");
+}
+
+#[test]
+fn init_names_what_was_confirmed_and_guesses_nothing_in_its_place() {
+    for from in [&[][..], &["--from", "chat.jsonl"]] {
+        let place = Place::new();
+        place.write("chat.jsonl", chat("Lift 3 is not ready"));
+        place.run(&["confirm", "chat.jsonl", "--read", "load_shelf", "--failed", "Lift <n> is not ready"]).exits(0);
+        let facts = place.read("tools.yaml");
+        place.run(&[&["init"], from].concat()).exits(0);
+        let project = place.read("playproof.yaml");
+        assert!(project.contains("\ntools: tools.yaml\n") && project.contains("\nmap: mapping.yaml #"), "{project}");
+        assert_eq!(place.read("tools.yaml"), facts);
+        assert!(!place.path().join("tools").exists(), "no second facts: {from:?}");
+        assert!(place.run(&["confirm", "chat.jsonl"]).exits(0).out.contains("nothing to confirm"), "{from:?}");
     }
 }

@@ -73,6 +73,9 @@ fn a_call_is_kept_with_its_slice_and_checked() {
         check.out
     );
     assert!(check.out.contains(&format!("next: playproof propose new out_of_stock --from {id}")), "{}", check.out);
+    place.run(&["propose", "new", "out_of_stock", "--from", &id]).exits(0);
+    let again = place.run(&["check"]).exits(0).out;
+    assert!(again.contains("next: playproof propose check out-of-stock\n"), "the change is drafted: {again}");
     let json = place.run(&["check", "--format", "json"]).exits(0);
     let json: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
     assert_eq!((&json["kept"][0]["right"], &json["kept"][0]["verdict"]), (&false.into(), &"unclassified".into()));

@@ -12,7 +12,7 @@ const CEILINGS: [(&str, usize); 6] = [
     ("crates/formats/src", 11_300),
     ("crates/report/src", 13_400),
     ("crates/trace/src", 20_700),
-    ("src", 16_650),
+    ("src", 16_700),
 ];
 
 /// A package this far below its ceiling gets a lower one.

@@ -16,12 +16,13 @@ pub trait Screen {
     fn key(&mut self) -> Result<Option<KeyPress>, Failure>;
 }
 
-/// The answers of the person, one place for each question. What is skipped has none; `q` ends the questions.
+/// The answers of the person, one place for each question; none after Ctrl-C. What is skipped has no answer; `q` ends the
+/// questions.
 pub fn ask(
     screen: &mut dyn Screen,
     questions: &[Question],
     palette: Palette,
-) -> Result<Vec<Option<Decision>>, Failure> {
+) -> Result<Option<Vec<Option<Decision>>>, Failure> {
     let mut answers: Vec<Option<Decision>> = vec![None; questions.len()];
     let mut rest = questions.iter().zip(&mut answers).enumerate();
     while let Some((n, (question, answer))) = rest.next() {
@@ -37,9 +38,10 @@ pub fn ask(
                 Some(KeyPress::Char('A')) => {
                     *answer = Some(question.guess());
                     rest.for_each(|(_, (question, answer))| *answer = Some(question.guess()));
-                    return Ok(answers);
+                    return Ok(Some(answers));
                 }
-                Some(KeyPress::Char('q') | KeyPress::Escape) | None => return Ok(answers),
+                Some(KeyPress::Interrupt) => return Ok(None),
+                Some(KeyPress::Char('q') | KeyPress::Escape) | None => return Ok(Some(answers)),
                 Some(KeyPress::Char(key)) => match question.decision(key) {
                     Some(decision) => break Some(decision),
                     None => screen.show(&keys)?,
@@ -49,7 +51,7 @@ pub fn ask(
         };
         screen.show(&format!("  {}", palette.strong(answer.map_or("skipped", Decision::words))))?;
     }
-    Ok(answers)
+    Ok(Some(answers))
 }
 
 #[cfg(test)]
@@ -71,7 +73,7 @@ mod tests {
         }
     }
 
-    fn answered(keys: &[KeyPress]) -> (Vec<Option<Decision>>, usize) {
+    fn asked(keys: &[KeyPress]) -> (Option<Vec<Option<Decision>>>, usize) {
         let question = |tool: &str| {
             let (tool, pattern, guess) = (tool.to_owned(), tool.to_owned(), Answer::Reads);
             Question::Tool(ToolGuess { tool, pattern, guess, calls: Some((2, 1)), from: "its name" })
@@ -79,6 +81,16 @@ mod tests {
         let mut screen = Typed(keys.to_vec(), Vec::new());
         let answers = ask(&mut screen, &["a", "b", "c"].map(question), Palette::new(false)).expect("answers");
         (answers, screen.1.len())
+    }
+
+    fn answered(keys: &[KeyPress]) -> (Vec<Option<Decision>>, usize) {
+        let (answers, shown) = asked(keys);
+        (answers.expect("no interrupt"), shown)
+    }
+
+    #[test]
+    fn an_interrupt_takes_back_every_answer() {
+        assert_eq!(asked(&[KeyPress::Enter, KeyPress::Interrupt]).0, None);
     }
 
     #[test]

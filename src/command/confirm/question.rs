@@ -154,8 +154,12 @@ pub fn sort(questions: &mut [Question]) {
 /// The answers that the command line gives, one place for each question; none if it gives none.
 ///
 /// # Errors
-/// A word that names no guess; two answers to one guess.
-pub fn answers(args: &Options, questions: &[Question]) -> Result<Option<Vec<Option<Decision>>>, Failure> {
+/// A word that names no guess (`confirmed` is the place where that is confirmed already); two answers to one guess.
+pub fn answers(
+    args: &Options,
+    questions: &[Question],
+    confirmed: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Vec<Option<Decision>>>, Failure> {
     let lists = [&args.read, &args.write, &args.idempotent, &args.failed, &args.ok, &args.unfinished];
     let given = DECISIONS.iter().zip(lists).map(|(row, words)| (Some(row.0), row.2, words));
     let given: Vec<_> = given.chain([(None, "--guessed", &args.guessed)]).collect();
@@ -182,7 +186,13 @@ pub fn answers(args: &Options, questions: &[Question]) -> Result<Option<Vec<Opti
                 *answer = Some((decision, flag));
             }
             if !any {
-                return Err(no_guess(questions, word));
+                return Err(confirmed(word).map_or_else(
+                    || no_guess(questions, word),
+                    |place| {
+                        Failure::new(format!("`{word}` is confirmed already, in {place}"))
+                            .help("nothing was changed; edit it there")
+                    },
+                ));
             }
         }
     }

@@ -13,19 +13,19 @@ use super::seen::SeenTools;
 use crate::changeset::Change;
 use crate::exit::{Exit, Failure};
 use crate::input_paths::InputPaths;
-use crate::output::Output;
+use crate::output::{Output, to_stderr};
 use crate::playbooks::{self, Meant};
 use crate::project::{self, Project};
 use crate::terminal::{KeyPress, Terminal, read_key};
 use crate::workspace::Workspace;
 use crate::{duplicate_args, files, outputs};
-use playproof_analysis::confirm::{decided, is_decided};
+use playproof_analysis::confirm::{OpenTemplate, decided, is_decided};
 use playproof_engine::glob;
 use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools::{self, Answer, LoadedTools};
 use playproof_formats::shell::Command;
-use playproof_report::text::{counted, escape_unprintable};
+use playproof_report::text::{counted, escape_unprintable, hanging};
 use playproof_trace::mapping;
 use playproof_trace::tool_facts::{self, guess, is_name};
 use playproof_trace::tool_hints::ToolHints;
@@ -46,7 +46,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         return draft::run(args, output);
     }
     let asked = Asked::find(args)?;
-    if let Some(answers) = question::answers(args, &asked.questions)? {
+    if let Some(answers) = question::answers(args, &asked.questions, |word| asked.confirmed(word))? {
         return asked.end(args, &answers, output);
     }
     if asked.questions.is_empty() {
@@ -61,8 +61,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .help("the command below answers as guessed: correct it")
             .next(question::twin(args, &all)));
     }
-    let answers = ask(&mut AtTerminal(Term::stdout()), &asked.questions, terminal.out.palette())?;
-    asked.end(args, &answers, output)
+    match ask(&mut AtTerminal(Term::stdout()), &asked.questions, terminal.out.palette())? {
+        Some(answers) => asked.end(args, &answers, output),
+        None => {
+            to_stderr("interrupted: nothing was written\n");
+            Ok(Exit::Interrupted)
+        }
+    }
 }
 
 /// A file that answers go to.
@@ -100,9 +105,10 @@ impl Target {
         self.is_of_project || outputs::is_in_project(&self.path)
     }
 
-    /// Its path for a flag of the next command; none if the project names it.
-    fn argument(&self) -> Option<&str> {
-        (!self.is_of_project).then_some(self.path.as_str())
+    /// Its path for a flag of the next command; none if the project names it, or it is no file of this format.
+    fn argument(&self, format: &str) -> Option<&str> {
+        let is_there = || self.text().is_ok_and(|text| text.contains(format));
+        (!self.is_of_project && is_there()).then_some(self.path.as_str())
     }
 }
 
@@ -110,6 +116,7 @@ impl Target {
 struct Asked {
     questions: Vec<Question>,
     seen: Option<SeenTools>,
+    loaded: Option<LoadedTools>,
     facts: Target,
     mapping: Target,
 }
@@ -148,7 +155,19 @@ impl Asked {
             None => of_facts(guesses),
         };
         question::sort(&mut questions);
-        Ok(Asked { questions, seen, facts, mapping })
+        Ok(Asked { questions, seen, loaded, facts, mapping })
+    }
+
+    /// Where a tool or a template is confirmed already.
+    fn confirmed(&self, word: &str) -> Option<String> {
+        let row = self.loaded.as_ref().and_then(|loaded| {
+            let place = loaded.place(word, "access").filter(|_| loaded.guesses().all(|(guess, _)| guess != word))?;
+            let line = loaded.source.text.get(..place.span.start)?.matches('\n').count() + 1;
+            Some(format!("{}:{line}", self.facts.path))
+        });
+        let text = self.mapping.text().unwrap_or_default();
+        let is_meant = |open: &OpenTemplate| open.template == word && is_decided(&text, open);
+        row.or_else(|| self.seen.as_ref()?.open().any(is_meant).then(|| self.mapping.path.clone()))
     }
 
     /// Writes the answers, and says what is left.
@@ -166,9 +185,7 @@ impl Asked {
             (false, _) => question::twin(args, &left),
             (true, true) => "playproof check".into(),
             (true, false) => {
-                let is_any = |is_of: fn(&Question) -> bool| self.questions.iter().any(is_of);
-                let facts = self.facts.argument().filter(|_| is_any(|of| matches!(of, Question::Tool(_))));
-                let map = self.mapping.argument().filter(|_| is_any(|of| matches!(of, Question::Results(_))));
+                let (facts, map) = (self.facts.argument("format: tools/1"), self.mapping.argument("format: mapping/1"));
                 let replay = Command::new("playproof replay").paths(&args.inputs).flag_if("--tools", facts);
                 args.flags.reading(&[]).after(replay.flag_if("--map", map.filter(|_| args.reading.map.is_none())))
             }
@@ -300,15 +317,37 @@ fn listed(questions: &[&Question]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// The lines broken between words, so that none is longer than a narrow terminal.
+fn folded(text: &str, columns: usize) -> String {
+    let lines = text.split('\n').flat_map(|line| {
+        let said = line.trim_start_matches(' ');
+        hanging(line.strip_suffix(said).unwrap_or_default(), said, columns)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// A person at a terminal.
 struct AtTerminal(Term);
 
 impl Screen for AtTerminal {
     fn show(&mut self, text: &str) -> Result<(), Failure> {
-        Ok(self.0.write_line(text)?)
+        Ok(self.0.write_line(&folded(text, usize::from(self.0.size().1)))?)
     }
 
     fn key(&mut self) -> Result<Option<KeyPress>, Failure> {
         read_key(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_of_a_question_is_broken_on_a_narrow_terminal() {
+        let keys = "\npay  2 calls\n  r reads   i writes, and doing it twice is doing it once";
+        let shown = folded(keys, 40);
+        assert!(shown.lines().all(|line| line.len() <= 40), "{shown}");
+        assert!(shown.split_whitespace().eq(keys.split_whitespace()) && shown.contains("\n  r reads"), "{shown}");
     }
 }

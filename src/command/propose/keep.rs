@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::args::Keep;
+use super::stored;
 use crate::changeset::Change;
 use crate::command::explain;
 use crate::command::explain::Search;
@@ -83,7 +84,7 @@ pub fn run(args: &Keep, output: &mut Output) -> Result<Exit, Failure> {
         },
     };
     let (file, trace) = (workspace.kept_path(&id, "yaml"), workspace.kept_path(&id, "jsonl"));
-    let next = Command::new("playproof propose new").name(&args.expect).flag("--from", &id);
+    let next = stored::next_for_kept(&workspace, &id, &args.expect);
     if folders::has_file(&file) {
         return kept_already(&workspace, &id, &kept, &next, output);
     }

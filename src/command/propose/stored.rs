@@ -13,6 +13,7 @@ use playproof_formats::diagnostic::{Report, Source, did_you_mean};
 use playproof_formats::golden::merge_conflict;
 use playproof_formats::history::RecordKind;
 use playproof_formats::shell::Command;
+use playproof_report::proposal::kept_as;
 
 /// The edited copy of a playbook in the folder of a proposal.
 pub const COPY: &str = "playbook.yaml";
@@ -56,6 +57,17 @@ pub fn ids(workspace: &Workspace) -> Result<Vec<String>, Failure> {
         }
     }
     Ok(ids)
+}
+
+/// The next command about a kept call: a draft of the change, or the check of the proposal that was drafted from it.
+pub fn next_for_kept(workspace: &Workspace, kept: &str, expect: &str) -> Command {
+    let reason = kept_as(kept);
+    let adr = |id: &String| workspace.read(&workspace.proposals().join(id).join("adr.md"));
+    let is_from = |id: &String| adr(id).is_ok_and(|adr| adr.text.contains(&reason));
+    match ids(workspace).unwrap_or_default().into_iter().find(is_from) {
+        Some(id) => Command::new("playproof propose check").name(&id),
+        None => Command::new("playproof propose new").name(expect).flag("--from", kept),
+    }
 }
 
 /// Whether a folder of this name beside the proposals is something else, or none at all.

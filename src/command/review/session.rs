@@ -151,6 +151,7 @@ fn ask(screen: &mut dyn Screen, item: &Item<'_>, at: usize, of: usize) -> Result
     loop {
         screen.show(&format!("\n[{}/{of}] {}\n{}", at + 1, item.title(), keys(item)))?;
         let answer = match screen.key()? {
+            Some('a' | 'y') if is_objected(screen, item)? => continue,
             Some('a' | 'y') => KeyAnswer::Once(Choice::Accept),
             Some('r' | 'n') => KeyAnswer::Once(Choice::Reject),
             Some('s' | ' ') => KeyAnswer::Once(Choice::Skip),
@@ -186,6 +187,13 @@ fn meanings(key: char) -> String {
     )
 }
 
+/// Whether an item cannot be accepted; then says why.
+fn is_objected(screen: &mut dyn Screen, item: &Item<'_>) -> Result<bool, Failure> {
+    let why = screen.objection(item)?;
+    why.iter().try_for_each(|why| screen.show(&format!("{} cannot be accepted: {why}", item.name())))?;
+    Ok(why.is_some())
+}
+
 /// Carries out a choice and shows the result. An item that needs a reason and gets none is skipped.
 fn decide(
     screen: &mut dyn Screen,
@@ -195,8 +203,8 @@ fn decide(
 ) -> Result<Choice, Failure> {
     let (verb, requires_reason) = match choice {
         Choice::Accept => {
-            if let Some(why) = screen.objection(item)? {
-                screen.show(&format!("{} cannot be accepted: {why}", item.name()))?;
+            // One that was asked for alone had no objection.
+            if for_all.is_some() && is_objected(screen, item)? {
                 return Ok(Choice::Skip);
             }
             ("accept", item.requires_reason())
@@ -410,9 +418,12 @@ mod tests {
     #[test]
     fn a_proposal_is_accepted_and_rejected_with_a_reason_unless_something_speaks_against_it() {
         let items = [Item::Proposal("objected"), Item::Proposal("said-no"), Item::Proposal("other")];
-        let (tally, done) = reviewed_items("arr", &["too wide"], &items);
-        assert_eq!(tally, Tally { accepted: 0, rejected: 1, skipped: 2 });
-        assert!(done.contains(&"reject said-no too wide".to_owned()), "{done:?}");
+        let (tally, done) = reviewed_items("arra", &["too wide", "too late", "right"], &items);
+        assert_eq!(tally, Tally { accepted: 1, rejected: 2, skipped: 0 });
+        assert!(done.contains(&"reject objected too wide".to_owned()), "it is asked again: {done:?}");
+        assert!(done.contains(&"reject said-no too late".to_owned()), "{done:?}");
+        let (tally, _) = reviewed_items("A", &["right"], &items);
+        assert_eq!(tally, Tally { accepted: 2, rejected: 0, skipped: 1 });
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Screen for AtTerminal<'_> {
         let key = read_key(&self.term)?;
         Ok(key.map(|key| match key {
             KeyPress::Char(key) => key,
-            KeyPress::Escape => 'q',
+            KeyPress::Escape | KeyPress::Interrupt => 'q',
             KeyPress::Enter | KeyPress::Other => '?',
         }))
     }

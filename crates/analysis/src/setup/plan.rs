@@ -148,7 +148,8 @@ pub enum NoPlan<E> {
     File(Report),
 }
 
-/// The files for a folder, with its recordings, and the path and text of tool facts drafted from them.
+/// The files for a folder, with its recordings, and the path and text of tool facts drafted from them. Tool facts and a
+/// mapping that were confirmed in the folder stand instead of drafts.
 ///
 /// # Errors
 /// An existing file that cannot be used; something else at a path.
@@ -159,18 +160,30 @@ pub fn plan<F: ProjectFolder>(
 ) -> Result<ProjectFiles, NoPlan<F::Error>> {
     let is_whole = folder.settings() != Settings::Elsewhere;
     let mut planner = Planner { folder, planned: ProjectFiles { is_whole, ..ProjectFiles::default() } };
-    let tools_path = drafted_tools.as_ref().map(|(path, _)| path.clone());
+    let is_new = folder.settings() == Settings::None;
+    let confirmed = |path: &str, format: &str| -> Result<Option<(String, String)>, NoPlan<F::Error>> {
+        let source = folder.file(path).map_err(NoPlan::Folder)?;
+        let source = source.filter(|source| source.text.contains(format) && (is_new || folder.names_tools(path)));
+        Ok(source.map(|source| (path.to_owned(), source.text.clone())))
+    };
+    let tools = confirmed("tools.yaml", "format: tools/1")?.or(drafted_tools);
+    let tools_path = tools.as_ref().map(|(path, _)| path.clone());
+    let own_map = confirmed("mapping.yaml", "format: mapping/1")?;
     // One mapping can be for all recordings that are not recognised. Which of several, people know.
     let map = match recordings.mappings.as_slice() {
         [one] => Some(one.path()),
+        [] => own_map.as_ref().map(|(path, _)| path.clone()),
         _ => None,
     };
     planner.add(CONFIG, Purpose::Config, starter::config(tools_path.as_deref(), map.as_deref()))?;
     if is_whole {
         planner.add(PLAYBOOK_FILE, Purpose::Playbook, starter::playbook())?;
     }
-    if let Some((path, text)) = drafted_tools {
+    if let Some((path, text)) = tools {
         planner.add(&path, Purpose::Tools, text)?;
+    }
+    if let Some((path, text)) = own_map {
+        planner.add(&path, Purpose::Mapping, text)?;
     }
     for mapping in &recordings.mappings {
         planner.add(&mapping.path(), Purpose::Mapping, mapping.text.clone())?;

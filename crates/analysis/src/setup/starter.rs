@@ -33,7 +33,7 @@ pub fn config(tools: Option<&str>, map: Option<&str>) -> String {
         None => "# tools: tools.yaml          # what is known of your tools: `playproof confirm TRACE`\n".to_owned(),
     };
     let map = map.map_or_else(String::new, |path| {
-        format!("map: {path} # for recordings that are not recognised; `--map` names another one\n")
+        format!("map: {path} # how your recordings are read; `--map` names another one\n")
     });
     format!(
         "\

@@ -46,13 +46,18 @@ fn goldens(draft: &Draft) -> String {
     if lines.is_empty() { String::new() } else { format!("\n## {GOLDENS}\n\n{}\n", lines.join("\n")) }
 }
 
+/// The words by which a decision record names the kept call that it is from.
+pub fn kept_as(id: &str) -> String {
+    format!("kept as {}", markdown_code(id))
+}
+
 /// What the failures have in common, how many there are, and where.
 fn pattern(evidence: &DraftEvidence) -> String {
     let cluster = &evidence.cluster;
     match &evidence.origin {
         EvidenceSource::Kept { id, came_from, note, .. } => {
             let seen = format!("Seen in {}, call {}", markdown_code(&came_from.trace), markdown_code(&came_from.call));
-            format!("{seen} (kept as {}): {}", markdown_code(id), markdown(note))
+            format!("{seen} ({}): {}", kept_as(id), markdown(note))
         }
         EvidenceSource::Mined { traces, failures } => {
             let files: Vec<String> =

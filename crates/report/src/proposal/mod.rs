@@ -7,7 +7,7 @@ mod markdown;
 mod page;
 mod row;
 
-pub use draft::{adr, note, title, verdict_there};
+pub use draft::{adr, kept_as, note, title, verdict_there};
 pub use json::json;
 pub use list::{Listed, list};
 pub use markdown::{MARKER, markdown};
