@@ -306,10 +306,13 @@ fn a_recorded_step_that_the_playbook_skips_counts_for_its_action() {
     assert!(of_step.contains("send again? No") && !of_step.contains("it is a step"), "{of_step}");
     assert_eq!(retriable(&replayed(&maybe, "steps")[0]), &json!(false));
 
-    // A step that did nothing, and one that is idempotent, let the action be made again.
+    // A step that did nothing, and one that is idempotent, let the action be made again; one that was denied does not.
+    let refused = busy_action.clone() + &step("s2", "slack.post", ("a", "post"), busy());
+    assert!(explained(&refused, "r#1").contains("send again? Yes"));
+    assert_eq!(retriable(&replayed(&refused, "steps")[0]), &json!(true));
     let denied = busy_action.clone() + &step("s2", "slack.post", ("a", "post"), Some(json!({"status": 403})));
-    assert!(explained(&denied, "r#1").contains("send again? Yes"));
-    assert_eq!(retriable(&replayed(&denied, "steps")[0]), &json!(true));
+    assert!(explained(&denied, "r#1").contains("send again? No"));
+    assert_eq!(retriable(&replayed(&denied, "steps")[0]), &json!(false));
     let reacted = busy_action + &step("s3", "slack.react", ("a", "react"), None);
     assert_eq!(retriable(&replayed(&reacted, "steps")[0]), &json!(true));
     assert!(explained(&reacted, "r#1").contains("send again? Only after a look at each step"));
@@ -364,11 +367,13 @@ fn a_step_of_an_identical_action_before_speaks_against_another_one() {
         other
     };
     assert_ne!(other, both, "another request");
-    let denied = first(Some(json!({"status": 403}))) + &second;
-    let calls = replayed(&denied, "steps");
-    let of = |id: &str| calls.iter().find(|call| call["id"] == id).expect("the call").clone();
-    assert_eq!(retriable(&of("b")), &json!(true), "nothing was posted");
-    assert!(explained(&denied, "r#5").contains("send again? Yes"));
+    for (post, may_be_made) in [(busy(), true), (Some(json!({"status": 403})), false)] {
+        let nothing_posted = first(post) + &second;
+        let calls = replayed(&nothing_posted, "steps");
+        let of = |id: &str| calls.iter().find(|call| call["id"] == id).expect("the call").clone();
+        assert_eq!(retriable(&of("b")), &json!(may_be_made), "a denial is not made again");
+        assert_eq!(explained(&nothing_posted, "r#5").contains("send again? Yes"), may_be_made);
+    }
 }
 
 /// A fixture of two identical actions without keys; `first` and `second` are the answers to their steps.
