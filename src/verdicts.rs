@@ -9,12 +9,12 @@ use playproof_formats::diagnostic::did_you_mean;
 /// # Errors
 /// The name is impossible; a similar possible name.
 pub fn refuse_odd(name: &str) -> Result<(), Failure> {
+    if name == "VERDICT" {
+        return Err(Failure::new("`VERDICT` stands for the name of a verdict").help("write a name in its place"));
+    }
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.is_empty() && name.len() <= 100 && name.chars().all(fits) && !name.starts_with(['.', '-']) {
         return Ok(());
-    }
-    if name == "VERDICT" {
-        return Err(Failure::new("`VERDICT` stands for the name of a verdict").help("write a name in its place"));
     }
     let allowed = "a name has 1 to 100 of the letters a-z, digits and _ - . and begins with a letter, a digit or _";
     if name.is_empty() {
