@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use crate::pieces::BYTE_ORDER_MARK_BYTES;
+use crate::scan::MAX_DEPTH;
+use playproof_formats::steps;
 
 /// The longest prefix, in bytes.
 const LONGEST: usize = 200;
@@ -101,10 +103,12 @@ fn object_start(line: &[u8], marked: bool) -> Option<usize> {
     (is_logger && matches!(first, None | Some(b'"'))).then_some(start)
 }
 
-/// The length of the object that `text` begins with, on one line or several; none: it does not end before another one begins.
+/// The length of the object that `text` begins with, on one line or several; none: it does not end before another one begins,
+/// or nests deeper than any that is read. So a byte is looked at once for each bracket that is open, not for each line.
 fn object_end(text: &[u8], marked: bool) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0_u32, false, false);
     for (at, byte) in text.iter().enumerate().take(MOST) {
+        steps::count(1);
         match (in_string, byte) {
             (true, _) if escaped => escaped = false,
             (true, b'\\') => escaped = true,
@@ -112,6 +116,7 @@ fn object_end(text: &[u8], marked: bool) -> Option<usize> {
             (true, b'\n') => return None,
             (true, _) => {}
             (false, b'"') => in_string = true,
+            (false, b'{' | b'[') if depth == MAX_DEPTH => return None,
             (false, b'{' | b'[') => depth += 1,
             (false, b'}' | b']') => {
                 depth = depth.saturating_sub(1);
@@ -165,6 +170,15 @@ mod tests {
         let shown: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
         assert_eq!(shown, ["", r#"{"b":"}"}"#, "{", r#""c": [1,"#, "2]", "}", r#"{"d":1}"#, r#"{"e":"#, r#"{"f":2}"#]);
         assert_eq!(unwrapped(log.as_bytes()).map(|found| (found.others, found.first_other)), Some((1, 1)));
+    }
+
+    #[cfg(debug_assertions)]
+    #[test]
+    fn objects_that_nothing_closes_take_steps_in_proportion() {
+        for line in ["{\n", "{\"a\":\n", "{\"a\":[\n", "{\"jsonrpc\":\n", "INFO {\"a\":\n", "{\"a\":{}\n"] {
+            let log = |lines: usize| format!("INFO {{\"a\":1}}\n{}", line.repeat(lines));
+            assert!(steps::are_linear(2_000, log, |log| drop(unwrapped(log.as_bytes()))), "{line}");
+        }
     }
 
     #[test]
