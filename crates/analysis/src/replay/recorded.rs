@@ -199,12 +199,35 @@ impl RecordingAnalysis {
         plans: &[Plan],
         now: Moment,
     ) -> Option<Against> {
+        let known = match plans.iter().find(|plan| has_steps(closed.raw(), Some(plan))) {
+            Some(plan) => self.steps_against(closed, plan, now),
+            None => self.own_against(closed, facts, plans, now),
+        };
         let plan = plans.first().filter(|plan| plan.has_steps);
-        let under_way = plan.is_some_and(|plan| self.repeated_actions.is_under_way(closed, plan, now));
-        self.all_known_against(closed, facts, plans, now).or(under_way.then_some(Against::MayBeDone))
+        let is_under_way = || plan.is_some_and(|plan| self.repeated_actions.is_under_way(closed, plan, now));
+        known.or_else(|| is_under_way().then_some(Against::MayBeDone))
     }
 
-    fn all_known_against(
+    /// What is known against making the steps of an action.
+    fn steps_against(&self, closed: &CompletedCall, plan: &Plan, now: Moment) -> Option<Against> {
+        let call = closed.raw();
+        let steps = plan.steps_of(call.tool()).iter().filter_map(|step| {
+            let facts = step.facts(plan.facts(&step.tool));
+            let key = call.key().map(|key| format!("{key}/{}", step.name));
+            let hashes = CallHashes::new(call.run(), None, &step.tool, key.as_deref(), closed.hashes.args);
+            let key = u64::from(key_mark(hashes.key_under(facts)));
+            let next = OneMore { own: self.repeated_actions.steps_of(closed), key, is_step: true, now };
+            let sent = SentIn::of(&hashes, (call.place.input, call.run().is_some()), facts);
+            let of_actions = self.repeated_actions.step(closed.hashes.request, &step.name);
+            let of_actions = of_actions.and_then(|book| book.against(next, facts));
+            let known = self.known_against(hashes.request, next, facts).into_iter().chain(of_actions);
+            known.chain(self.hidden_against(&sent, facts, now)).min()
+        });
+        steps.min()
+    }
+
+    /// What is known against sending the call itself.
+    fn own_against(
         &mut self,
         closed: &CompletedCall,
         facts: ToolFacts,
@@ -212,27 +235,11 @@ impl RecordingAnalysis {
         now: Moment,
     ) -> Option<Against> {
         let call = closed.raw();
-        let input = call.place.input;
-        if let Some(plan) = plans.iter().find(|plan| has_steps(call, Some(plan))) {
-            let steps = plan.steps_of(call.tool()).iter().filter_map(|step| {
-                let facts = step.facts(plan.facts(&step.tool));
-                let key = call.key().map(|key| format!("{key}/{}", step.name));
-                let hashes = CallHashes::new(call.run(), None, &step.tool, key.as_deref(), closed.hashes.args);
-                let key = u64::from(key_mark(hashes.key_under(facts)));
-                let next = OneMore { own: self.repeated_actions.steps_of(closed), key, is_step: true, now };
-                let sent = SentIn::of(&hashes, (input, call.run().is_some()), facts);
-                let of_actions = self.repeated_actions.step(closed.hashes.request, &step.name);
-                let of_actions = of_actions.and_then(|book| book.against(next, facts));
-                let known = self.known_against(hashes.request, next, facts).into_iter().chain(of_actions);
-                known.chain(self.hidden_against(&sent, facts, now)).min()
-            });
-            return steps.min();
-        }
         let mut known_failures = std::mem::take(&mut self.known);
         let own = repeated(closed, facts, &mut Judges::new(plans, &mut known_failures));
         self.known = known_failures;
         let next = OneMore { own: &[own], key: own.key, is_step: false, now };
-        let sent = SentIn::of(&closed.hashes, (input, call.run().is_some()), facts);
+        let sent = SentIn::of(&closed.hashes, (call.place.input, call.run().is_some()), facts);
         let known = self.known_against(closed.hashes.request, next, facts);
         known.or_else(|| self.hidden_against(&sent, facts, now))
     }

@@ -110,7 +110,8 @@ impl RequestBooks {
     pub fn against(&self, plan: &Plan, calls: &[DrivenCall<'_>], id: CallId, now: Moment) -> Option<Against> {
         let call = calls.get(id.index())?;
         let known = self.known_against(plan, calls, (id, call), now);
-        known.or_else(|| self.is_under_way(plan, calls, (id, call), now).then_some(Against::MayBeDone))
+        let is_under_way = || plan.has_steps && self.is_under_way(plan, calls, (id, call), now);
+        known.or_else(|| is_under_way().then_some(Against::MayBeDone))
     }
 
     /// Whether an action is still out, at a moment, that may yet make a write that this call, or a step of it, would make.
