@@ -12,6 +12,27 @@ use playproof_formats::yaml::{self, NodeKind, scalar};
 /// The most templates that are kept: further ones are counted together.
 const MOST: usize = 10_000;
 
+/// A file that answers go to where neither a flag nor a project names one.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerFile {
+    /// Its path below the folder.
+    pub path: &'static str,
+    format: &'static str,
+}
+
+/// Answers about tools.
+pub const FACTS: AnswerFile = AnswerFile { path: "tools.yaml", format: "format: tools/1" };
+
+/// Answers about results.
+pub const MAPPING: AnswerFile = AnswerFile { path: "mapping.yaml", format: "format: mapping/1" };
+
+impl AnswerFile {
+    /// Whether a text is one of this format.
+    pub fn is_of(self, text: &str) -> bool {
+        text.contains(self.format)
+    }
+}
+
 /// One template of results that nothing has decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenTemplate {
@@ -128,17 +149,33 @@ fn says(template: &str) -> String {
     format!("says: unfinished, pattern: {}", yaml::quoted(&pattern(template)))
 }
 
-/// Whether a mapping has an entry that decides a template already. A line that is commented out decides nothing.
-pub fn is_decided(mapping: &str, open: &OpenTemplate) -> bool {
-    let Ok(tree) = yaml::tree(&Source::whole("mapping", mapping)) else { return false };
-    let has = |key: &str, entry: &str| {
-        let value = tree.entry(key).and_then(|found| mapping.get(found.value.span.clone()));
-        let mut lines = value.unwrap_or_default().lines().filter(|line| !line.trim_start().starts_with('#'));
-        lines.any(|line| line.contains(entry))
-    };
-    let of_message = condition(&open.template);
-    of_message.is_some_and(|entry| has("failed", &entry) || has("not_failed", &entry))
-        || has("words", &says(&open.template))
+/// The lines of a mapping that decide results. A line that is commented out decides nothing.
+#[derive(Debug, Default)]
+pub struct Decisions<'a> {
+    of_messages: Vec<&'a str>,
+    of_words: Vec<&'a str>,
+}
+
+impl Decisions<'_> {
+    /// Those of a mapping; none of a text that is no YAML.
+    pub fn of(mapping: &str) -> Decisions<'_> {
+        let Ok(tree) = yaml::tree(&Source::whole("mapping", mapping)) else { return Decisions::default() };
+        let lines = |key: &str| {
+            let value = tree.entry(key).and_then(|found| mapping.get(found.value.span.clone()));
+            value.unwrap_or_default().lines().filter(|line| !line.trim_start().starts_with('#'))
+        };
+        Decisions {
+            of_messages: lines("failed").chain(lines("not_failed")).collect(),
+            of_words: lines("words").collect(),
+        }
+    }
+
+    /// Whether an entry decides a template already.
+    pub fn hold(&self, open: &OpenTemplate) -> bool {
+        let has = |lines: &[&str], entry: &str| lines.iter().any(|line| line.contains(entry));
+        condition(&open.template).is_some_and(|entry| has(&self.of_messages, &entry))
+            || has(&self.of_words, &says(&open.template))
+    }
 }
 
 /// The text of a mapping with what was decided: the keys `failed`, `not_failed` and `words` get an entry for each template,
@@ -241,11 +278,11 @@ mod tests {
         assert!(text.contains("failed:\n  - { message: { contains: is not ready } }\n"), "{text}");
         assert!(text.contains("not_failed:\n  - { message: { matches: '^No\\s+shelf\\s*(\\n|$)' } }\n"), "{text}");
         let other = open("Gate <n> is shut", "Gate 2 is shut");
-        assert!([&busy, &none, &waits].iter().all(|open| is_decided(&text, open)), "{text}");
-        assert!(!is_decided(&text, &other) && !is_decided("", &busy), "{text}");
+        assert!([&busy, &none, &waits].iter().all(|open| Decisions::of(&text).hold(open)), "{text}");
+        assert!(!Decisions::of(&text).hold(&other) && !Decisions::of("").hold(&busy), "{text}");
         let (off, moved) = (text.replace("  - {", "  # - {"), text.replace("failed:", "kinds:"));
-        assert!([&busy, &none, &waits].iter().all(|open| !is_decided(&off, open)), "{off}");
-        assert!(!is_decided(&moved, &busy), "{moved}");
+        assert!([&busy, &none, &waits].iter().all(|open| !Decisions::of(&off).hold(open)), "{off}");
+        assert!(!Decisions::of(&moved).hold(&busy), "{moved}");
         for before in [
             "format: mapping/1\nfailed: { message: { starts_with: Oops } } # ours\nkinds: {}\n",
             "format: mapping/1\nfailed: [{ message: { starts_with: Oops } }]\n",

@@ -2,6 +2,7 @@
 //! Reads and writes nothing.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::args::{Args, Options};
 use crate::exit::Failure;
@@ -233,18 +234,25 @@ fn group(of: &Question) -> Option<String> {
 
 /// What names the questions with this guess, in order; the tools of one group as one glob if all of the group have it.
 fn words_for(questions: &[&Question], decision: Decision) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    for question in questions.iter().filter(|of| of.guess() == decision) {
-        let whole = group(question).filter(|prefix| {
-            let members: Vec<_> = questions.iter().filter(|of| group(of).as_ref() == Some(prefix)).collect();
-            escape(prefix) == **prefix && members.len() > 1 && members.iter().all(|of| of.guess() == decision)
-        });
-        let word = whole.map_or_else(|| question.argument().to_owned(), |prefix| format!("{prefix}*"));
-        if !words.contains(&word) {
-            words.push(word);
+    // How many tools a group has, and whether all are guessed so.
+    let mut groups: BTreeMap<String, (usize, bool)> = BTreeMap::new();
+    for question in questions {
+        if let Some(prefix) = group(question) {
+            let (members, are_alike) = groups.entry(prefix).or_insert((0, true));
+            *members += 1;
+            *are_alike &= question.guess() == decision;
         }
     }
-    words
+    let is_whole = |prefix: &String| {
+        escape(prefix) == **prefix && groups.get(prefix).is_some_and(|(members, are_alike)| *members > 1 && *are_alike)
+    };
+    let guessed = questions.iter().filter(|of| of.guess() == decision);
+    let words = guessed.map(|question| match group(question).filter(is_whole) {
+        Some(prefix) => format!("{prefix}*"),
+        None => question.argument().to_owned(),
+    });
+    let mut seen = BTreeSet::new();
+    words.filter(|word| seen.insert(word.clone())).collect()
 }
 
 #[cfg(test)]

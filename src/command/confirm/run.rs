@@ -19,7 +19,7 @@ use crate::project::{self, Project};
 use crate::terminal::{KeyPress, Terminal, read_key};
 use crate::workspace::Workspace;
 use crate::{duplicate_args, files, outputs};
-use playproof_analysis::confirm::{OpenTemplate, decided, is_decided};
+use playproof_analysis::confirm::{AnswerFile, Decisions, FACTS, MAPPING, OpenTemplate, decided};
 use playproof_engine::glob;
 use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
@@ -29,12 +29,6 @@ use playproof_report::text::{counted, escape_unprintable, hanging};
 use playproof_trace::mapping;
 use playproof_trace::tool_facts::{self, guess, is_name};
 use playproof_trace::tool_hints::ToolHints;
-
-/// The name of a tool facts file that no project names.
-const FACTS: &str = "tools.yaml";
-
-/// The name of a mapping that no project names.
-const MAPPING: &str = "mapping.yaml";
 
 /// Asks, or drafts.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -78,11 +72,11 @@ struct Target {
 }
 
 impl Target {
-    /// The file that a flag names, else the project, else `usual` in its root.
+    /// The file that a flag names, else the project, else the usual one in its root.
     ///
     /// # Errors
     /// Standard input.
-    fn find(flag: Option<&str>, of_project: Option<&str>, usual: &str) -> Result<Target, Failure> {
+    fn find(flag: Option<&str>, of_project: Option<&str>, usual: AnswerFile) -> Result<Target, Failure> {
         if flag == Some(files::STDIN) {
             return Err(
                 Failure::new("the answers cannot be written to standard input").help("name a file instead of `-`")
@@ -91,7 +85,7 @@ impl Target {
         let own = of_project.map(|path| files::near(&project::root(), path));
         let is_of_project = flag.is_none() && own.is_some();
         let path = flag.map(str::to_owned).or(own);
-        let path = path.unwrap_or_else(|| project::root().join(usual).to_string_lossy().into_owned());
+        let path = path.unwrap_or_else(|| project::root().join(usual.path).to_string_lossy().into_owned());
         Ok(Target { path, is_of_project })
     }
 
@@ -106,8 +100,8 @@ impl Target {
     }
 
     /// Its path for a flag of the next command; none if the project names it, or it is no file of this format.
-    fn argument(&self, format: &str) -> Option<&str> {
-        let is_there = || self.text().is_ok_and(|text| text.contains(format));
+    fn argument(&self, usual: AnswerFile) -> Option<&str> {
+        let is_there = || self.text().is_ok_and(|text| usual.is_of(&text));
         (!self.is_of_project && is_there()).then_some(self.path.as_str())
     }
 }
@@ -166,7 +160,8 @@ impl Asked {
             Some(format!("{}:{line}", self.facts.path))
         });
         let text = self.mapping.text().unwrap_or_default();
-        let is_meant = |open: &OpenTemplate| open.template == word && is_decided(&text, open);
+        let decisions = Decisions::of(&text);
+        let is_meant = |open: &OpenTemplate| open.template == word && decisions.hold(open);
         row.or_else(|| self.seen.as_ref()?.open().any(is_meant).then(|| self.mapping.path.clone()))
     }
 
@@ -185,7 +180,7 @@ impl Asked {
             (false, _) => question::twin(args, &left),
             (true, true) => "playproof check".into(),
             (true, false) => {
-                let (facts, map) = (self.facts.argument("format: tools/1"), self.mapping.argument("format: mapping/1"));
+                let (facts, map) = (self.facts.argument(FACTS), self.mapping.argument(MAPPING));
                 let replay = Command::new("playproof replay").paths(&args.inputs).flag_if("--tools", facts);
                 args.flags.reading(&[]).after(replay.flag_if("--map", map.filter(|_| args.reading.map.is_none())))
             }
@@ -293,7 +288,8 @@ fn of_logs(seen: &SeenTools, guesses: &BTreeMap<String, Answer>, declared: &Tool
         let (calls, failed) = of.calls.unwrap_or_default();
         of.calls = Some((calls.saturating_add(count.calls), failed.saturating_add(count.failed)));
     }
-    let results = seen.open().filter(|open| !is_decided(mapping, open)).cloned().map(Question::Results);
+    let decisions = Decisions::of(mapping);
+    let results = seen.open().filter(|open| !decisions.hold(open)).cloned().map(Question::Results);
     tools.into_values().map(Question::Tool).chain(results).collect()
 }
 

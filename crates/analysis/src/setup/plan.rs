@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::recordings::Recordings;
 use super::starter::{self, PLAYBOOK, PLAYBOOK_FILE};
 use crate::check::{Case, CaseId, check_one};
+use crate::confirm::{AnswerFile, FACTS, MAPPING};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
@@ -161,14 +162,14 @@ pub fn plan<F: ProjectFolder>(
     let is_whole = folder.settings() != Settings::Elsewhere;
     let mut planner = Planner { folder, planned: ProjectFiles { is_whole, ..ProjectFiles::default() } };
     let is_new = folder.settings() == Settings::None;
-    let confirmed = |path: &str, format: &str| -> Result<Option<(String, String)>, NoPlan<F::Error>> {
-        let source = folder.file(path).map_err(NoPlan::Folder)?;
-        let source = source.filter(|source| source.text.contains(format) && (is_new || folder.names_tools(path)));
-        Ok(source.map(|source| (path.to_owned(), source.text.clone())))
+    let confirmed = |of: AnswerFile| -> Result<Option<(String, String)>, NoPlan<F::Error>> {
+        let source = folder.file(of.path).map_err(NoPlan::Folder)?;
+        let source = source.filter(|source| of.is_of(&source.text) && (is_new || folder.names_tools(of.path)));
+        Ok(source.map(|source| (of.path.to_owned(), source.text.clone())))
     };
-    let tools = confirmed("tools.yaml", "format: tools/1")?.or(drafted_tools);
+    let tools = confirmed(FACTS)?.or(drafted_tools);
     let tools_path = tools.as_ref().map(|(path, _)| path.clone());
-    let own_map = confirmed("mapping.yaml", "format: mapping/1")?;
+    let own_map = confirmed(MAPPING)?;
     // One mapping can be for all recordings that are not recognised. Which of several, people know.
     let map = match recordings.mappings.as_slice() {
         [one] => Some(one.path()),
