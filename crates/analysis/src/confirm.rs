@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::replay::{MessageTemplates, has_predicate, head};
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_formats::diagnostic::{Report, Source};
-use playproof_formats::yaml::lines::{block_end, indentation, is_flow, line_break, line_start};
+use playproof_formats::yaml::lines::{block_end, indentation, inserted, is_flow, line_break, line_start, replaced};
 use playproof_formats::yaml::{self, NodeKind, scalar};
 
 /// The most templates that are kept: further ones are counted together.
@@ -201,51 +201,32 @@ pub fn decided(text: &str, decisions: &[(&OpenTemplate, Confirmed)]) -> Result<S
 /// A text with one more entry in the list of a key.
 fn with_entry(text: &str, key: &str, entry: &str) -> Result<String, Report> {
     let tree = yaml::tree(&Source::whole("mapping", text))?;
-    let end = line_break(text);
     let Some(found) = tree.entry(key) else {
-        let break_before = if text.ends_with('\n') { "" } else { end };
-        return Ok(format!("{text}{break_before}{key}:{end}  - {entry}{end}"));
+        return Ok(inserted(text, text.len(), &[format!("{key}:"), format!("  - {entry}")]));
     };
     let span = found.value.span.clone();
-    let insert = |at: usize, new: &str| {
-        let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
-        format!("{before}{new}{after}")
-    };
-    match &found.value.kind {
-        NodeKind::List(items) if is_flow(text, &found.value) => {
-            let comma = if items.is_empty() { " " } else { ", " };
-            Ok(insert(span.end.saturating_sub(1), &format!("{comma}{entry} ")))
+    let old = text.get(span.clone()).unwrap_or_default();
+    let blanks = " ".repeat(indentation(text, span.start));
+    let is_flow = is_flow(text, &found.value);
+    Ok(match &found.value.kind {
+        NodeKind::List(items) if is_flow => {
+            let (at, comma) = (span.end.saturating_sub(1), if items.is_empty() { " " } else { ", " });
+            replaced(text, at..at, &format!("{comma}{entry} "))
         }
         NodeKind::List(_) => {
-            let indent = indentation(text, span.start);
             let at = block_end(text, &found.value, indentation(text, line_start(text, found.key_span.start)));
-            Ok(insert(at, &format!("{}- {entry}{end}", " ".repeat(indent))))
+            inserted(text, at, &[format!("{blanks}- {entry}")])
         }
-        NodeKind::Scalar { .. } | NodeKind::Map(_) if text.get(span.clone()).is_some_and(|old| !old.contains('\n')) => {
-            let old = text.get(span.clone()).unwrap_or_default();
-            let (before, after) =
-                (text.get(..span.start).unwrap_or_default(), text.get(span.end..).unwrap_or_default());
-            let old = if is_flow(text, &found.value) || matches!(found.value.kind, NodeKind::Scalar { .. }) {
-                old.to_owned()
-            } else {
-                format!("{{ {old} }}")
-            };
-            Ok(format!("{before}[{old}, {entry}]{after}"))
-        }
-        _ => {
+        NodeKind::Map(_) if old.contains('\n') => {
             // A map over several lines becomes the first item of a list.
-            let block = text.get(span.clone()).unwrap_or_default();
-            let indent = " ".repeat(indentation(text, span.start));
-            let (before, after) =
-                (text.get(..span.start).unwrap_or_default(), text.get(span.end..).unwrap_or_default());
-            let block = block.replace('\n', "\n  ");
-            Ok(format!(
-                "{before}- {}{end}{indent}- {entry}{end}{}",
-                block.trim_end(),
-                after.trim_start_matches(['\n', '\r'])
-            ))
+            let (end, behind) = (line_break(text), text.get(span.end..).unwrap_or_default());
+            let behind = text.len() - behind.trim_start_matches(['\n', '\r']).len();
+            let first = old.replace('\n', "\n  ");
+            replaced(text, span.start..behind, &format!("- {}{end}{blanks}- {entry}{end}", first.trim_end()))
         }
-    }
+        NodeKind::Map(_) if !is_flow => replaced(text, span, &format!("[{{ {old} }}, {entry}]")),
+        NodeKind::Map(_) | NodeKind::Scalar { .. } => replaced(text, span, &format!("[{old}, {entry}]")),
+    })
 }
 
 #[cfg(test)]
@@ -288,6 +269,7 @@ mod tests {
             "format: mapping/1\nfailed: [{ message: { starts_with: Oops } }]\n",
             "format: mapping/1\nfailed:\n  - message: { starts_with: Oops }\n# last\n",
             "format: mapping/1\nfailed:\n  message: { starts_with: Oops }\n",
+            "format: mapping/1\nfailed:\n  - message: { starts_with: Oops }",
         ] {
             let text = written(before, &[(&busy, Confirmed::Failed)]);
             assert!(text.contains("starts_with: Oops") && text.contains("contains: is not ready"), "{text}");

@@ -9,8 +9,8 @@ use playproof_engine::playbook::UNCLASSIFIED;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::yaml;
 use playproof_formats::yaml::lines::{
-    after_colon, block_end, indentation, is_blank_at, is_blank_before, is_block_text, is_flow, line_break, line_start,
-    trimmed, with_comments,
+    after_colon, block_end, indentation, inserted, is_blank_at, is_blank_before, is_block_text, is_flow, line_break,
+    line_start, replaced, trimmed, with_comments,
 };
 use playproof_formats::yaml::{MapEntry, Node, NodeKind, scalar};
 use serde_json::Value;
@@ -148,14 +148,14 @@ impl<'a> PlaybookText<'a> {
         let name = scalar(name);
         match queues.last() {
             Some(last) if is_flow(self.text, &section.value) => {
-                Ok(self.replaced(last.span.end..last.span.end, &format!(", {name}")))
+                Ok(replaced(self.text, last.span.end..last.span.end, &format!(", {name}")))
             }
             Some(last) => {
                 let item = RowNode { name: "", value: last, at: last.span.start };
                 let blanks = " ".repeat(indentation(self.text, item.at));
                 Ok(self.after(&item, vec![format!("{blanks}- {name}")], false))
             }
-            None => Ok(self.replaced(section.value.span.clone(), &format!("[{name}]"))),
+            None => Ok(replaced(self.text, section.value.span.clone(), &format!("[{name}]"))),
         }
     }
 
@@ -210,7 +210,7 @@ impl<'a> PlaybookText<'a> {
         if spaced {
             lines.push(String::new());
         }
-        self.inserted(with_comments(self.text, item.at), &lines)
+        inserted(self.text, with_comments(self.text, item.at), &lines)
     }
 
     fn after(&self, item: &RowNode<'_>, mut lines: Vec<String>, spaced: bool) -> String {
@@ -221,15 +221,7 @@ impl<'a> PlaybookText<'a> {
                 lines.push(String::new());
             }
         }
-        self.inserted(at, &lines)
-    }
-
-    /// Inserts lines at `at`, the start of a line or the end of the text.
-    fn inserted(&self, at: usize, lines: &[String]) -> String {
-        let broken = line_break(self.text);
-        let ends_open = at == self.text.len() && !self.text.is_empty() && !self.text.ends_with('\n');
-        let block = lines.join(broken);
-        self.replaced(at..at, &if ends_open { format!("{broken}{block}") } else { format!("{block}{broken}") })
+        inserted(self.text, at, &lines)
     }
 
     /// Inserts rows into an empty section.
@@ -238,13 +230,7 @@ impl<'a> PlaybookText<'a> {
         let start = after_colon(self.text, section);
         let end = if is_flow(self.text, &section.value) { section.value.span.end } else { start };
         let broken = line_break(self.text);
-        Ok(self.replaced(start..end, &format!("{broken}{}", lines.join(broken))))
-    }
-
-    fn replaced(&self, span: Range<usize>, new: &str) -> String {
-        let mut text = self.text.to_owned();
-        text.replace_range(span, new);
-        text
+        Ok(replaced(self.text, start..end, &format!("{broken}{}", lines.join(broken))))
     }
 }
 

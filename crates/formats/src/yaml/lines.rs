@@ -1,5 +1,7 @@
 //! Lines and indentation of a YAML text, by byte offsets, for edits that keep all other text. Knows no format.
 
+use std::ops::Range;
+
 use super::node::{MapEntry, Node, NodeKind};
 
 /// The start of the line of byte `at`.
@@ -21,6 +23,21 @@ pub fn indentation(text: &str, at: usize) -> usize {
 /// The line break of the file.
 pub fn line_break(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+/// The text with `new` in a place.
+pub fn replaced(text: &str, place: Range<usize>, new: &str) -> String {
+    let mut text = text.to_owned();
+    text.replace_range(place, new);
+    text
+}
+
+/// The text with lines inserted at `at`, the start of a line or the end of the text.
+pub fn inserted(text: &str, at: usize, lines: &[String]) -> String {
+    let broken = line_break(text);
+    let ends_open = at == text.len() && !text.is_empty() && !text.ends_with('\n');
+    let block = lines.join(broken);
+    replaced(text, at..at, &if ends_open { format!("{broken}{block}") } else { format!("{block}{broken}") })
 }
 
 fn line(text: &str, start: usize) -> &str {
