@@ -67,6 +67,9 @@ impl RequestBooks {
         let mut books = RequestBooks { shows: seen_in(plan, calls, record), ..RequestBooks::default() };
         for n in made_order(calls.len(), record) {
             let (id, call) = (CallId::at(n), &calls[n]); // a place in `calls`
+            if record.outcomes.get(n).is_some_and(|end| end.kind == OutcomeKind::Skipped) {
+                continue; // nothing was sent for it, and its key was not used
+            }
             let (facts, request) = (call.facts, request_of(call));
             if let Some(key) = call.honoured_key().filter(|_| facts.access == Access::Write) {
                 let known = books.keys.entry((call.tool, key)).or_default();
@@ -79,9 +82,8 @@ impl RequestBooks {
                 }
                 known.reversed.extend(reversed(record, id).map(|at| (id, at)));
             }
-            let is_skipped = record.outcomes.get(n).is_some_and(|end| end.kind == OutcomeKind::Skipped);
-            if call.has_steps(plan) || is_skipped {
-                continue; // nothing was sent for it
+            if call.has_steps(plan) {
+                continue; // it is sent nowhere itself
             }
             let (made, book) = books.requests.entry(request).or_default();
             *made = made.saturating_add(1);
