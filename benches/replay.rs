@@ -21,10 +21,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use playproof_trace::call::CallBuilder;
-use playproof_trace::digest::{CallPool, DigestEntry, read_piece_into, recycle};
-use playproof_trace::pieces::{Chunks, InputPiece};
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::call::CallBuilder;
+use playproof_intake::digest::{CallPool, DigestEntry, read_piece_into, recycle};
+use playproof_intake::pieces::{Chunks, InputPiece};
+use playproof_intake::redact::RedactionRules;
 
 use generate::Shape;
 

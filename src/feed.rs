@@ -10,10 +10,10 @@ use super::inputs::Reading;
 use super::terminal::Terminal;
 use super::{files, inputs};
 use playproof_analysis::replay::{Inputs, TraceInput};
+use playproof_intake::imported::LossReport;
+use playproof_intake::origin::Sources;
+use playproof_intake::redact::RedactionRules;
 use playproof_report::overview::InputNote;
-use playproof_trace::imported::LossReport;
-use playproof_trace::origin::Sources;
-use playproof_trace::redact::RedactionRules;
 
 /// Inputs of this size get a progress bar.
 const LONG: u64 = 64 << 20;

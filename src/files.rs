@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::exit::{Failure, describe_io};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::shell::Command;
-use playproof_trace::decompress::Damaged;
+use playproof_intake::decompress::Damaged;
 
 /// The name of standard input on the command line.
 pub const STDIN: &str = "-";

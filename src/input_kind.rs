@@ -8,8 +8,8 @@ use super::files::{STDIN_NAME, encoding};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::merge_conflict;
 use playproof_formats::shell::Command;
-use playproof_trace::import::{foreign_flag, is_own_format, looks_like_a_trace, without_own_lines};
-use playproof_trace::known;
+use playproof_intake::import::{foreign_flag, is_own_format, looks_like_a_trace, without_own_lines};
+use playproof_intake::known;
 
 /// The kinds of files that a command line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

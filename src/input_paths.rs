@@ -10,8 +10,8 @@ use super::exit::Failure;
 use super::output::say;
 use super::{files, folders, inputs};
 use playproof_formats::diagnostic::counted;
+use playproof_intake::origin::Sources;
 use playproof_report::text;
-use playproof_trace::origin::Sources;
 
 /// Endings of files with calls. A folder without such files may hold fixtures.
 const TRACES: [&str; 9] =

@@ -8,7 +8,7 @@ use playproof_analysis::kept;
 use playproof_analysis::kept::{JudgedKept, Kept};
 use playproof_formats::diagnostic::{Diagnostic, Report, did_you_mean};
 use playproof_formats::shell::Command;
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::redact::RedactionRules;
 
 /// Loads one kept call, by its id or the path of one of its files.
 ///

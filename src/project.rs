@@ -13,8 +13,8 @@ use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::schema;
 use playproof_formats::schema::{At, Schema};
 use playproof_formats::text::escape_unprintable;
-use playproof_trace::failure::WordTable;
-use playproof_trace::redact::{BadRule, RedactionRules};
+use playproof_intake::failure::WordTable;
+use playproof_intake::redact::{BadRule, RedactionRules};
 
 /// The file's name.
 pub const FILE: &str = "playproof.yaml";

@@ -6,9 +6,9 @@ use super::output::say;
 use super::project::Project;
 use super::skipped::refuse_mostly_skipped;
 use super::values::whole;
+use playproof_intake::assemble::{AssembleOptions, InputLedger};
+use playproof_intake::mapping::{self, Mapping};
 use playproof_report::text;
-use playproof_trace::assemble::{AssembleOptions, InputLedger};
-use playproof_trace::mapping::{self, Mapping};
 
 /// The flags that say how to read traces.
 #[derive(Clone, Debug, clap::Args)]

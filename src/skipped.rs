@@ -1,8 +1,8 @@
 //! How many bad lines of an input may be skipped, and what is advised. Reads nothing.
 
 use super::exit::{Failure, MOSTLY_SKIPPED};
+use playproof_intake::bad_line::OR_SKIP;
 use playproof_report::text;
-use playproof_trace::bad_line::OR_SKIP;
 
 /// The flag in a help text, before the number of lines.
 const ALLOW: &str = "`--allow-skipped ";

@@ -22,10 +22,10 @@ use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
 use playproof_formats::shell::Command;
+use playproof_intake::bad_line::OR_SKIP;
 use playproof_report::overview;
 use playproof_report::overview::InputNote;
 use playproof_report::{diagnostic, text};
-use playproof_trace::bad_line::OR_SKIP;
 
 /// The inputs, and how to read them.
 pub struct Stream<'a> {

@@ -16,7 +16,7 @@ use std::{env, fs};
 use assert_cmd::Command;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook;
-use playproof_trace::wire;
+use playproof_intake::wire;
 
 /// The README and every page of `docs/`.
 fn documents() -> Vec<String> {

@@ -12,8 +12,8 @@ use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools;
 use playproof_formats::{fixture, playbook};
+use playproof_intake::input::TraceInput;
 use playproof_report::decisions::{ComparedDecisions, tools_of, trace_of};
-use playproof_trace::input::TraceInput;
 
 /// Compares the decisions of a trace with those of the plan.
 struct Decisions(Mutex<ComparedDecisions>);

@@ -18,10 +18,10 @@ use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
+use playproof_intake::redact::RedactionRules;
 use playproof_report::block::Style;
 use playproof_report::explain::page;
 use playproof_report::text;
-use playproof_trace::redact::RedactionRules;
 
 /// The arguments of `explain`, with the flags that were typed.
 pub type Args = Given<Options>;

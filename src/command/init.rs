@@ -33,12 +33,12 @@ use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
 use playproof_formats::shell::Command;
+use playproof_intake::assemble::AssembleOptions;
+use playproof_intake::input::TraceInput;
+use playproof_intake::mapping::DraftDoubt;
+use playproof_intake::redact::RedactionRules;
+use playproof_intake::tool_hints;
 use playproof_report::setup::{SetupCheck, SetupPage, page};
-use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::input::TraceInput;
-use playproof_trace::mapping::DraftDoubt;
-use playproof_trace::redact::RedactionRules;
-use playproof_trace::tool_hints;
 
 /// The arguments of `init`, with the flags that were typed.
 pub type Args = Given<Options>;

@@ -8,7 +8,7 @@ use crate::project;
 use playproof_analysis::kept;
 use playproof_formats::schema::inlined;
 use playproof_formats::{fixture, history, playbook};
-use playproof_trace::{mapping, wire};
+use playproof_intake::{mapping, wire};
 
 /// The formats that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,6 +1,6 @@
 //! The schema of a trace allows exactly the lines that the reader takes, as far as a schema can tell.
 
-use playproof_trace::wire::parse_line;
+use playproof_intake::wire::parse_line;
 use serde_json::{Map, Value};
 
 use super::Place;

@@ -1,9 +1,9 @@
 //! The worked example of a mapping does what its comments say.
 
 use playproof_formats::diagnostic::Source;
-use playproof_trace::imported::Imported;
-use playproof_trace::mapping;
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::imported::Imported;
+use playproof_intake::mapping;
+use playproof_intake::redact::RedactionRules;
 
 use super::{path, read_back};
 

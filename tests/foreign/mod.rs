@@ -10,11 +10,11 @@ mod traces;
 use std::path::{Path, PathBuf};
 
 use playproof_engine::call::RecordedCall;
-use playproof_trace::assemble::{AssembleOptions, InputLedger};
-use playproof_trace::import::{detect, import};
-use playproof_trace::imported::Imported;
-use playproof_trace::input::TraceInput;
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::assemble::{AssembleOptions, InputLedger};
+use playproof_intake::import::{detect, import};
+use playproof_intake::imported::Imported;
+use playproof_intake::input::TraceInput;
+use playproof_intake::redact::RedactionRules;
 
 /// A file of the repository.
 fn path(name: &str) -> PathBuf {

@@ -3,8 +3,8 @@
 use playproof_engine::playbook::{Access, Tools};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools;
-use playproof_trace::tool_facts::{ToolCount, render};
-use playproof_trace::tool_hints::ToolHints;
+use playproof_intake::tool_facts::{ToolCount, render};
+use playproof_intake::tool_hints::ToolHints;
 
 use super::path;
 

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_formats::diagnostic::Source;
-use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::imported::{Imported, Missing};
-use playproof_trace::input::TraceInput;
-use playproof_trace::known::{self, FORMATS, FormatOptions};
-use playproof_trace::mapping;
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::assemble::AssembleOptions;
+use playproof_intake::imported::{Imported, Missing};
+use playproof_intake::input::TraceInput;
+use playproof_intake::known::{self, FORMATS, FormatOptions};
+use playproof_intake::mapping;
+use playproof_intake::redact::RedactionRules;
 use serde_json::Value;
 
 /// What the format of a sample can tell.

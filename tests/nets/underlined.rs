@@ -8,7 +8,7 @@ use playproof_analysis::kept;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::golden::{GoldenFile, Lock};
 use playproof_formats::{fixture, history, playbook};
-use playproof_trace::mapping;
+use playproof_intake::mapping;
 use regex::Regex;
 
 use crate::nets::keep;

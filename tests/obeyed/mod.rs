@@ -15,11 +15,11 @@ use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, Scenario, Simulator};
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{MissingAnswerPolicy, Script};
+use playproof_intake::assemble::AssembleOptions;
+use playproof_intake::input::TraceInput;
+use playproof_intake::origin::Sources;
+use playproof_intake::redact::RedactionRules;
 use playproof_report::decisions::trace_of;
-use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::input::TraceInput;
-use playproof_trace::origin::Sources;
-use playproof_trace::redact::RedactionRules;
 
 use crate::seeds::share;
 

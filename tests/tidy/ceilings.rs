@@ -11,7 +11,7 @@ const CEILINGS: [(&str, usize); 6] = [
     ("crates/engine/src", 19_300),
     ("crates/formats/src", 11_300),
     ("crates/report/src", 13_400),
-    ("crates/trace/src", 20_700),
+    ("crates/intake/src", 20_700),
     ("src", 16_700),
 ];
 

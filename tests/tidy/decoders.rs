@@ -7,7 +7,7 @@ use crate::tidy::tree::{Tree, Violation};
 const DECODERS: [&str; 2] = ["flate2::", "ruzstd::"];
 
 /// Where they are used.
-const PLACE: &str = "crates/trace/src/decompress.rs";
+const PLACE: &str = "crates/intake/src/decompress.rs";
 
 /// Other files that decode.
 pub fn elsewhere(tree: &Tree) -> Vec<Violation> {

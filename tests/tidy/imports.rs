@@ -111,7 +111,7 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("crates/formats/src/", &["playbook/breaker", "playbook/fingerprint", "playbook/retry_budget", "playbook/waiting"]),
     ("crates/formats/src/", &["playbook/lower/compensation", "playbook/lower/retry_budgets", "playbook/lower/waiting"]),
     ("crates/report/src/", &["explain/advice", "explain/resend", "explain/steps"]),
-    ("crates/trace/src/", &["import/messages", "import/run"]),
+    ("crates/intake/src/", &["import/messages", "import/run"]),
 ];
 
 /// Files of a package that import each other in a circle, and circles that are no longer there.

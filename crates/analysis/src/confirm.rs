@@ -232,7 +232,7 @@ fn with_entry(text: &str, key: &str, entry: &str) -> Result<String, Report> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use playproof_trace::mapping;
+    use playproof_intake::mapping;
 
     fn open(template: &str, example: &str) -> OpenTemplate {
         OpenTemplate {

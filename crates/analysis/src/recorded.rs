@@ -12,8 +12,8 @@ use playproof_engine::event::ErrorFacts;
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{Script, ScriptedAnswer, UpstreamReply};
-use playproof_trace::call::CompletedCall;
-use playproof_trace::canonical::text_of;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::canonical::text_of;
 
 /// The name of the only call of such a fixture.
 const CALL: &str = "call";
@@ -231,8 +231,8 @@ fn written(span: Duration) -> Duration {
 mod tests {
     use super::*;
     use playproof_engine::upstream::UpstreamReply;
-    use playproof_trace::input::TraceInput;
-    use playproof_trace::redact::RedactionRules;
+    use playproof_intake::input::TraceInput;
+    use playproof_intake::redact::RedactionRules;
 
     const TRACE: &str = r#"{"type":"tool_call","run_id":"r","call_id":"c","tool":"pay","at_ms":10,"args":{"b":"secret","a":[1,2],"c":{"d":7,"e":null}},"idempotency_key":"k-9","reversal_token":"t-9","evidence_refs":["e-8","e-9"]}
 {"type":"tool_result","run_id":"r","call_id":"c","attempt":1,"at_ms":99999999,"status":"error","error":{"kind":"timeout"}}

@@ -15,7 +15,7 @@ use playproof_engine::event::{
 };
 use playproof_engine::ids::StepId;
 use playproof_engine::time::Duration;
-use playproof_trace::origin::Origin;
+use playproof_intake::origin::Origin;
 
 /// The least width of a column; narrower ones are stacked.
 const COLUMN_MIN: usize = 34;

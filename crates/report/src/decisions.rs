@@ -15,7 +15,7 @@ use playproof_engine::event::{KeyDialect, Transcript, unnamed};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Recording, Scenario};
 use playproof_formats::playbook::fingerprint;
-use playproof_trace::slice;
+use playproof_intake::slice;
 
 /// The run of a fixture as a trace, with the decisions.
 pub fn trace_of(plan: &Plan, fixture: &Fixture) -> String {

@@ -16,7 +16,7 @@ use playproof_engine::event::{
     Decision, EffectClaim, Finding, FindingId, FindingSeverity, Outcome, OutcomeKind, PlaybookNames, Status,
 };
 use playproof_engine::sim::SimulationRecord;
-use playproof_trace::origin::Sources;
+use playproof_intake::origin::Sources;
 
 /// References that are kept of the calls that went the same way as the one shown.
 const OTHERS: usize = 4;

@@ -7,7 +7,7 @@ use super::text;
 use playproof_analysis::confirm::condition;
 use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName};
 use playproof_engine::playbook::seems_to_read;
-use playproof_trace::assemble::InputLedger;
+use playproof_intake::assemble::InputLedger;
 
 /// The most templates of results that suggest a failure.
 const SUSPECTED: usize = 3;

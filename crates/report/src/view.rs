@@ -6,7 +6,7 @@ use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts};
 use playproof_engine::sim::CallTally;
 use playproof_engine::time::{Duration, Instant};
-use playproof_trace::origin::{OriginPath, Sources};
+use playproof_intake::origin::{OriginPath, Sources};
 
 /// A call, before any playbook looked at it.
 #[derive(Clone, Copy, Debug)]

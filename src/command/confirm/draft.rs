@@ -8,7 +8,7 @@ use crate::output::{Output, to_stderr};
 use crate::project::Project;
 use crate::{files, outputs};
 use playproof_formats::shell::Command;
-use playproof_trace::tool_facts::render;
+use playproof_intake::tool_facts::render;
 
 /// Writes the draft.
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {

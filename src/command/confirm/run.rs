@@ -25,10 +25,10 @@ use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools::{self, Answer, LoadedTools};
 use playproof_formats::shell::Command;
+use playproof_intake::mapping;
+use playproof_intake::tool_facts::{self, guess, is_name};
+use playproof_intake::tool_hints::ToolHints;
 use playproof_report::text::{counted, escape_unprintable, hanging};
-use playproof_trace::mapping;
-use playproof_trace::tool_facts::{self, guess, is_name};
-use playproof_trace::tool_hints::ToolHints;
 
 /// Asks, or drafts.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {

@@ -10,9 +10,9 @@ use crate::{files, inputs};
 use playproof_analysis::confirm::{OpenResults, OpenTemplate};
 use playproof_analysis::replay::Frequent;
 use playproof_engine::call::Reply;
+use playproof_intake::tool_facts::{ToolCount, listed};
+use playproof_intake::tool_hints::{self, HintsByTool};
 use playproof_report::text;
-use playproof_trace::tool_facts::{ToolCount, listed};
-use playproof_trace::tool_hints::{self, HintsByTool};
 
 /// The most tools that are kept. A log with more probably names a tool anew in each call.
 const MOST_TOOLS: usize = 5_000;

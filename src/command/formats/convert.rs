@@ -14,12 +14,12 @@ use crate::skipped::refuse_mostly_skipped;
 use crate::terminal::Terminal;
 use crate::values::whole;
 use playproof_formats::shell::Command;
+use playproof_intake::assemble::AssembleOptions;
+use playproof_intake::import;
+use playproof_intake::imported::{ImportWarning, Imported, WarningCount};
+use playproof_intake::input::TraceInput;
+use playproof_intake::redact::RedactionRules;
 use playproof_report::text;
-use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::import;
-use playproof_trace::imported::{ImportWarning, Imported, WarningCount};
-use playproof_trace::input::TraceInput;
-use playproof_trace::redact::RedactionRules;
 
 /// The arguments of `formats convert`, with the flags that were typed.
 pub type Args = Given<Options>;

@@ -10,8 +10,8 @@ use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_unprintable;
+use playproof_intake::mapping::FoundRow;
 use playproof_report::text;
-use playproof_trace::mapping::FoundRow;
 
 /// Calls and results that are shown.
 const SHOWN: usize = 3;
@@ -56,7 +56,7 @@ fn block(row: &FoundRow, width: usize) -> String {
     let of = |value: &Option<String>| {
         value.as_deref().map_or("-".to_owned(), |value| escape_unprintable(value).into_owned())
     };
-    let columns = |part: fn(&playproof_trace::mapping::FoundValue) -> &str| {
+    let columns = |part: fn(&playproof_intake::mapping::FoundValue) -> &str| {
         row.values.iter().map(|value| text::width(part(value))).max().unwrap_or_default()
     };
     let (field, path) = (columns(|value| &value.field), columns(|value| &value.paths).min(40));

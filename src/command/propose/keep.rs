@@ -22,9 +22,9 @@ use playproof_analysis::kept::{CameFrom, Ending, KeptFile, MOST_SHARING, NotCut,
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::redact::RedactionRules;
 use playproof_report::text::{count, counted};
-use playproof_trace::call::CompletedCall;
-use playproof_trace::redact::RedactionRules;
 
 /// The call that is meant.
 struct Found {

@@ -17,8 +17,8 @@ use playproof_engine::call::Place;
 use playproof_engine::event::unnamed;
 use playproof_engine::sim::{Pace, Plan};
 use playproof_formats::shell::Command;
+use playproof_intake::origin::Sources;
 use playproof_report::decisions::{ComparedDecisions, tools_of, trace_of};
-use playproof_trace::origin::Sources;
 
 /// Calls that differ and are shown.
 const SHOWN: usize = 20;

@@ -13,6 +13,7 @@ use playproof_engine::ids::CallId;
 use playproof_engine::sim::{DrivenCall, Plan, SimulationRecord};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::Loaded;
+use playproof_intake::origin::Sources;
 use playproof_report::block;
 use playproof_report::block::Style;
 use playproof_report::explain::EqualCall;
@@ -21,7 +22,6 @@ use playproof_report::json::{CallParts, Events, raw, write_call};
 use playproof_report::listing::{Group, Only};
 use playproof_report::text;
 use playproof_report::view::{CallView, RunView, facts_of_recorded};
-use playproof_trace::origin::Sources;
 
 /// What is needed to draw a call beside the call itself.
 #[derive(Clone, Copy)]

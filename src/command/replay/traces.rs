@@ -25,6 +25,7 @@ use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell;
 use playproof_formats::shell::Command;
+use playproof_intake::origin::Sources;
 use playproof_report::html::{self, CallsShown, ReplayPage};
 use playproof_report::json;
 use playproof_report::json::{Map, ReplayedJson, document};
@@ -32,7 +33,6 @@ use playproof_report::listing::{CallSelection, Group, ListedCall, Listing, Only}
 use playproof_report::overview;
 use playproof_report::summary::Totals;
 use playproof_report::text;
-use playproof_trace::origin::Sources;
 
 /// Groups of calls that are shown unless `--all` is given.
 const SHOWN: usize = 20;

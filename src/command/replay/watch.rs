@@ -7,10 +7,10 @@ use playproof_analysis::replay::{CallResult, FailureCounts, MessageTemplates, Ob
 use playproof_engine::event::{Finding, FindingBy, PlaybookNames, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::SimulationRecord;
+use playproof_intake::origin::Sources;
 use playproof_report::json::{CallParts, Events, write_call, write_events};
 use playproof_report::listing::{CallSelection, Listing};
 use playproof_report::view::CallView;
-use playproof_trace::origin::Sources;
 
 /// What a page needs of the calls.
 pub struct Watcher {

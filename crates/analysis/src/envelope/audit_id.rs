@@ -1,6 +1,6 @@
 //! The id under which a failed call is found in an audit log.
 
-use playproof_trace::hash;
+use playproof_intake::hash;
 
 /// `audit-` and 16 hexadecimal digits: a hash of the run and of the call's name in it. The same call always has the same id.
 pub fn audit_id(run: Option<&str>, call: &str) -> String {

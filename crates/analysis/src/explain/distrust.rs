@@ -1,7 +1,7 @@
 //! Why failures do not prove that nothing was done: by what they say, and by what the inputs leave open.
 
 use super::others::UpstreamSaid;
-use playproof_trace::assemble::InputLedger;
+use playproof_intake::assemble::InputLedger;
 
 /// What the inputs leave open of any call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

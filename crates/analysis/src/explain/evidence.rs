@@ -17,8 +17,8 @@ use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_engine::time::Instant;
-use playproof_trace::call::{CompletedCall, is_unclear_reversal};
-use playproof_trace::origin::Sources;
+use playproof_intake::call::{CompletedCall, is_unclear_reversal};
+use playproof_intake::origin::Sources;
 
 /// The effects that the recorded answers of one call prove, whatever the playbook uses of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

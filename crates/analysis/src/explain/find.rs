@@ -12,11 +12,11 @@ use crate::replay::{RecordingAnalysis, SessionOptions};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
-use playproof_trace::assemble::{AssembleOptions, FirstUses, InputLedger};
-use playproof_trace::call::CompletedCall;
-use playproof_trace::input::{ReadError, TraceInput};
-use playproof_trace::origin::Sources;
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::assemble::{AssembleOptions, FirstUses, InputLedger};
+use playproof_intake::call::CompletedCall;
+use playproof_intake::input::{ReadError, TraceInput};
+use playproof_intake::origin::Sources;
+use playproof_intake::redact::RedactionRules;
 
 /// The name of the wanted call.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use playproof_formats::diagnostic::did_you_mean;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::origin::Sources;
-use playproof_trace::redact::REDACTED;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::origin::Sources;
+use playproof_intake::redact::REDACTED;
 
 /// The most names in a list.
 pub const LISTED: usize = 10;

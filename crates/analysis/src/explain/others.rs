@@ -9,7 +9,7 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{ArgsId, CallId, KeyId, RunId, ToolId, VerdictId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::{DrivenCall, Plan, Scenario, SimulationRecord};
-use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
+use playproof_intake::failure::{is_plain_refusal, tells_of_something_done};
 
 /// Another call that bears on the explained one.
 #[derive(Clone, Debug, PartialEq, Eq)]

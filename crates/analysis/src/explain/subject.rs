@@ -13,8 +13,8 @@ use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{CallTally, DrivenCall, Plan, RequestBooks, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::origin::Sources;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::origin::Sources;
 
 /// A call and the source of its answers.
 pub enum Subject {

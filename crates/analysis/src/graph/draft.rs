@@ -7,7 +7,7 @@ use crate::replay::{CallResult, Observer};
 use playproof_engine::call::Reply;
 use playproof_engine::event::{AdmissionRefusal, ErrorFacts};
 use playproof_engine::time::Instant;
-use playproof_trace::call_hashes::id_hash;
+use playproof_intake::call_hashes::id_hash;
 
 /// A graph that is drafted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

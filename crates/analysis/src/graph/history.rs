@@ -5,7 +5,7 @@ use crate::replay::{CallResult, Observer, key_hash};
 use playproof_engine::event::{AdmissionRefusal, Decision, OutcomeKind, ValidNext};
 use playproof_engine::ids::{ActionId, QueueId};
 use playproof_engine::sim::{GateJudgement, Plan};
-use playproof_trace::args_meaning::without_key;
+use playproof_intake::args_meaning::without_key;
 
 /// One call of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use playproof_engine::call::RecordedCall;
 use playproof_engine::playbook::{Playbook, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
-use playproof_trace::call::CompletedCall;
+use playproof_intake::call::CompletedCall;
 
 /// What a file says of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,12 +11,12 @@ use crate::replay::{SessionOptions, Sessions};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::sim::{FinishedCall, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
-use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::call_hashes::CallHashes;
-use playproof_trace::input::{ReadError, TraceInput};
-use playproof_trace::redact::RedactionRules;
-use playproof_trace::{canonical, slice};
+use playproof_intake::assemble::AssembleOptions;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::call_hashes::CallHashes;
+use playproof_intake::input::{ReadError, TraceInput};
+use playproof_intake::redact::RedactionRules;
+use playproof_intake::{canonical, slice};
 
 /// The most earlier calls in a slice: the latest ones.
 const MOST_EARLIER: usize = 20;

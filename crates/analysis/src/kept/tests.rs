@@ -10,10 +10,10 @@ use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::{embedded, parse as parse_playbook};
-use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::input::TraceInput;
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::assemble::AssembleOptions;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::input::TraceInput;
+use playproof_intake::redact::RedactionRules;
 
 fn call(error: Option<ErrorFacts>) -> RecordedCall {
     let texts = CallTexts { run: Some("r1"), tool: "payments.refund", args: Some("{}"), ..CallTexts::default() };

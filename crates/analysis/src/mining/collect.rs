@@ -9,7 +9,7 @@ use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::OutcomeKind;
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::sim::Plan;
-use playproof_trace::origin::Sources;
+use playproof_intake::origin::Sources;
 
 /// The number of groups that are told apart: the most frequent ones.
 const MAX_GROUPS: usize = 4_096;

@@ -12,7 +12,7 @@ use playproof_engine::glob::is_glob;
 use playproof_engine::ids::first_free;
 use playproof_engine::playbook::clause;
 use playproof_formats::yaml::scalar;
-use playproof_trace::redact::REDACTED;
+use playproof_intake::redact::REDACTED;
 
 /// The least number of words in a literal piece that represents a template.
 const WORDS_MIN: usize = 3;

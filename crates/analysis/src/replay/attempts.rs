@@ -12,7 +12,7 @@ use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Instant;
-use playproof_trace::call::{AttemptCounts, CompletedCall};
+use playproof_intake::call::{AttemptCounts, CompletedCall};
 
 /// Adds the findings of the attempts to `findings`. True if one is a new possible duplicate.
 pub fn judge(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>, findings: &mut Vec<Finding>) -> bool {

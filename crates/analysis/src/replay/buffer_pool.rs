@@ -2,9 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use playproof_trace::call::CallBuilder;
-use playproof_trace::digest;
-use playproof_trace::digest::CallPool;
+use playproof_intake::call::CallBuilder;
+use playproof_intake::digest;
+use playproof_intake::digest::CallPool;
 
 /// The usual number of calls of a piece.
 const CALLS_A_PIECE: usize = 512;

@@ -1,7 +1,7 @@
 //! In which scope the effects of recorded calls are summed: by their facts, keys and counts. Sums nothing itself.
 
 use playproof_engine::playbook::{Access, ToolFacts};
-use playproof_trace::call::{AttemptCounts, CompletedCall};
+use playproof_intake::call::{AttemptCounts, CompletedCall};
 
 /// The scope in which the effects of an intent are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use playproof_trace::call::CompletedCall;
-use playproof_trace::call_hashes::CallHashes;
-use playproof_trace::hash::{self, HashParts};
+use playproof_intake::call::CompletedCall;
+use playproof_intake::call_hashes::CallHashes;
+use playproof_intake::hash::{self, HashParts};
 
 /// The effects of each intent.
 #[derive(Debug, Default)]

@@ -9,11 +9,11 @@ use foldhash::fast::FixedState;
 use playproof_engine::event::IntentDoubt;
 use playproof_engine::evidence::{CallShows, Moment};
 use playproof_engine::playbook::ToolFacts;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::call_hashes::CallHashes;
-use playproof_trace::hash::half;
-use playproof_trace::window::Window;
-use playproof_trace::{canonical, hash};
+use playproof_intake::call::CompletedCall;
+use playproof_intake::call_hashes::CallHashes;
+use playproof_intake::hash::half;
+use playproof_intake::window::Window;
+use playproof_intake::{canonical, hash};
 
 /// The last writes that are compared.
 const WINDOW: u32 = 65_536;

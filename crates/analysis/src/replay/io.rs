@@ -5,10 +5,10 @@ use std::io;
 use playproof_engine::sim::Pace;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
-use playproof_trace::assemble::{AssembleOptions, InputLedger};
-use playproof_trace::digest::FirstUnknown;
-use playproof_trace::input::{ReadError, TraceInput};
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::assemble::{AssembleOptions, InputLedger};
+use playproof_intake::digest::FirstUnknown;
+use playproof_intake::input::{ReadError, TraceInput};
+use playproof_intake::redact::RedactionRules;
 
 use super::call_result::CallResult;
 use super::lanes::SessionOptions;

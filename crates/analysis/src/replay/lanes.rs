@@ -19,9 +19,9 @@ use playproof_engine::sim::{
 };
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::fingerprint;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::call_hashes;
-use playproof_trace::hash;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::call_hashes;
+use playproof_intake::hash;
 
 /// The seeds for hashes of tokens and of keys.
 const TOKEN: u64 = 30;

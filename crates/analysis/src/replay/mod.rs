@@ -53,6 +53,6 @@ pub use step_order::has_steps;
 pub use summary::{Effects, FindingCounts, Summary};
 pub use told_again::settle_told;
 
-pub use playproof_trace::digest::FirstUnknown;
-pub use playproof_trace::input::TraceInput;
-pub use playproof_trace::wire::UnknownName;
+pub use playproof_intake::digest::FirstUnknown;
+pub use playproof_intake::input::TraceInput;
+pub use playproof_intake::wire::UnknownName;

@@ -10,9 +10,9 @@ use playproof_engine::event::{Finding, FindingId};
 use playproof_engine::evidence::{Moment, acts_again};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::call_hashes::id_hash;
-use playproof_trace::hash;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::call_hashes::id_hash;
+use playproof_intake::hash;
 
 use super::attempts::finding;
 

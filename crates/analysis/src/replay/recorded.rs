@@ -18,10 +18,10 @@ use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Instant;
-use playproof_trace::call::{AttemptCounts, CompletedCall};
-use playproof_trace::call_hashes::CallHashes;
-use playproof_trace::simd::prefetch;
-use playproof_trace::window::Window;
+use playproof_intake::call::{AttemptCounts, CompletedCall};
+use playproof_intake::call_hashes::CallHashes;
+use playproof_intake::simd::prefetch;
+use playproof_intake::window::Window;
 
 use super::attempts::{Judges, finding, settled, wait_of, wait_until};
 use super::effect_scope::{EffectScope, net_effects, sum_of};

@@ -8,7 +8,7 @@ use playproof_engine::classify::reads_as_outage;
 use playproof_engine::event::{Finding, FindingBy};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::sim::{Outage, Plan, ServerCall, found_amplification};
-use playproof_trace::call::CompletedCall;
+use playproof_intake::call::CompletedCall;
 
 const MOST_TOOLS: usize = 10_000;
 

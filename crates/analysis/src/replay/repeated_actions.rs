@@ -12,9 +12,9 @@ use playproof_engine::evidence::{CallShows, Evidence, Moment, RequestBook, acts_
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::call_hashes::id_hash;
-use playproof_trace::hash;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::call_hashes::id_hash;
+use playproof_intake::hash;
 
 use super::step_order::has_steps;
 

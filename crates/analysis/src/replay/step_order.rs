@@ -10,8 +10,8 @@ use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::{Finding, FindingId};
 use playproof_engine::evidence::Moment;
 use playproof_engine::sim::Plan;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::call_hashes::id_hash;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::call_hashes::id_hash;
 
 use super::attempts::finding;
 

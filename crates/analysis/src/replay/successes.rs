@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 
 use playproof_engine::evidence::Moment;
 use playproof_engine::sim::Plan;
-use playproof_trace::call::CompletedCall;
+use playproof_intake::call::CompletedCall;
 
 /// The most runs that are kept; all are forgotten beyond that.
 const MOST: usize = 65_536;

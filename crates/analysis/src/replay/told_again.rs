@@ -5,7 +5,7 @@ use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::{ErrorFacts, NoRetry, StepsEnd};
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, SimulationRecord};
-use playproof_trace::failure::{is_plain_refusal, tells_of_something_done};
+use playproof_intake::failure::{is_plain_refusal, tells_of_something_done};
 
 /// Takes back that a write may be made again, if an answer to it says that something was done, or, without a key, more than
 /// a refusal. Of an action, the answers of the step that ended it are asked: its own is what a harness made of them.

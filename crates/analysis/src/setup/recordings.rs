@@ -14,13 +14,13 @@ use playproof_engine::playbook::Access;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::fixture;
-use playproof_trace::call::CompletedCall;
-use playproof_trace::imported::Imported;
-use playproof_trace::mapping;
-use playproof_trace::mapping::{DraftDoubt, Mapping, Unmapped};
-use playproof_trace::redact::RedactionRules;
-use playproof_trace::tool_facts::{ToolCount, listed, render};
-use playproof_trace::tool_hints::HintsByTool;
+use playproof_intake::call::CompletedCall;
+use playproof_intake::imported::Imported;
+use playproof_intake::mapping;
+use playproof_intake::mapping::{DraftDoubt, Mapping, Unmapped};
+use playproof_intake::redact::RedactionRules;
+use playproof_intake::tool_facts::{ToolCount, listed, render};
+use playproof_intake::tool_hints::HintsByTool;
 
 /// The most different failures that are kept.
 const FAILURES: usize = 300;

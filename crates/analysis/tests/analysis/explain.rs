@@ -9,10 +9,10 @@ use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::{embedded, parse};
-use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::input::TraceInput;
-use playproof_trace::origin::Sources;
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::assemble::AssembleOptions;
+use playproof_intake::input::TraceInput;
+use playproof_intake::origin::Sources;
+use playproof_intake::redact::RedactionRules;
 
 /// `pay` writes and `look` reads, as people said.
 fn tools() -> Tools {

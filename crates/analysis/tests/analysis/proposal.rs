@@ -18,10 +18,10 @@ use playproof_formats::golden::{Lock, RowChange, changes};
 use playproof_formats::history::{History, HistoryEntry, Record, RecordKind};
 use playproof_formats::playbook::{Loaded, rows};
 use playproof_formats::{fixture, history, playbook};
-use playproof_trace::assemble::{AssembleOptions, Assembler};
-use playproof_trace::digest::read_piece;
-use playproof_trace::pieces::Chunks;
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::assemble::{AssembleOptions, Assembler};
+use playproof_intake::digest::read_piece;
+use playproof_intake::pieces::Chunks;
+use playproof_intake::redact::RedactionRules;
 
 const PLAYBOOK: &str = "\
 # ours

@@ -11,8 +11,8 @@ use playproof_engine::playbook::{Access, ToolFacts, ToolRow, Tools};
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
-use playproof_trace::assemble::AssembleOptions;
-use playproof_trace::input::ReadError;
+use playproof_intake::assemble::AssembleOptions;
+use playproof_intake::input::ReadError;
 
 fn facts(access: Access) -> ToolFacts {
     ToolFacts { access, declared: true, ..ToolFacts::ASSUMED }

@@ -7,10 +7,10 @@ use playproof_analysis::setup::*;
 use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::Lock;
-use playproof_trace::assemble::{AssembleOptions, Assembler};
-use playproof_trace::digest::read_piece;
-use playproof_trace::pieces::Chunks;
-use playproof_trace::redact::RedactionRules;
+use playproof_intake::assemble::{AssembleOptions, Assembler};
+use playproof_intake::digest::read_piece;
+use playproof_intake::pieces::Chunks;
+use playproof_intake::redact::RedactionRules;
 
 /// A folder with these files; a path that ends in `/` is a folder.
 struct Files {

@@ -149,8 +149,8 @@ mod tests {
     use playproof_engine::upstream::MissingAnswerPolicy;
     use playproof_formats::diagnostic::Source;
     use playproof_formats::playbook::{embedded, parse};
-    use playproof_trace::call::CompletedCall;
-    use playproof_trace::origin::Sources;
+    use playproof_intake::call::CompletedCall;
+    use playproof_intake::origin::Sources;
 
     fn failed(at_ms: u64, kind: &str, message: &str) -> RecordedAnswer {
         let error = ErrorFacts { kind: Some(kind.into()), message: Some(message.into()), ..ErrorFacts::default() };

@@ -10,7 +10,7 @@ use playproof_analysis::impact::{
 };
 use playproof_engine::event::EffectClaim;
 use playproof_formats::golden::{PartChange, RowChange};
-use playproof_trace::origin::Sources;
+use playproof_intake::origin::Sources;
 
 #[derive(Serialize)]
 struct ImpactJson<'a> {

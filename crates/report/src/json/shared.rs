@@ -9,7 +9,7 @@ use playproof_analysis::replay::{
 };
 use playproof_engine::event::AdmissionRefusal;
 use playproof_engine::playbook::Tokens;
-use playproof_trace::origin::Sources;
+use playproof_intake::origin::Sources;
 
 /// What the calls shared. The sums are of all dispatchers; their lists have those of which most was counted.
 #[derive(Debug, Serialize)]

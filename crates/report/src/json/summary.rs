@@ -12,7 +12,7 @@ use playproof_analysis::replay::{
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, OutcomeWord, PlaybookNames};
 use playproof_engine::time::Duration;
-use playproof_trace::origin::Sources;
+use playproof_intake::origin::Sources;
 
 /// What became of the lines of one input.
 #[derive(Debug, Serialize)]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::page::MiningPage;
 use crate::json::{InputJson, PlaceJson, document, inputs, place};
 use playproof_analysis::mining::{Cluster, FailureExample, LookAlike, NoRule, RuleDraft};
-use playproof_trace::origin::Sources;
+use playproof_intake::origin::Sources;
 
 #[derive(Serialize)]
 struct MinedJson<'a> {

@@ -8,7 +8,7 @@ use crate::text::{count, counted, escape_unprintable, fitted, wrapped};
 use playproof_analysis::mining::{Cluster, FailureExample, LookAlike, Mined, NoRule, RuleDraft};
 use playproof_analysis::replay::Replayed;
 use playproof_formats::shell::Command;
-use playproof_trace::origin::Sources;
+use playproof_intake::origin::Sources;
 
 /// The most tools of a cluster that are named.
 const TOOLS: usize = 4;
