@@ -70,6 +70,20 @@ fn of_yaml_files_a_cassette_is_a_recording_and_a_list_is_neither_that_nor_a_fixt
 }
 
 #[test]
+fn a_call_that_waits_for_an_approval_is_not_over_a_timeout() {
+    let place = place(&["claude-code-session.jsonl"]);
+    place.edit_first("claude-code-session.jsonl", "T09:16:07.220Z", "T10:16:07.220Z"); // the last result: the person was away
+    let mapping = place.run(&["formats", "show", "claude-code"]).exits(0).out;
+    let without: String = mapping.split_inclusive('\n').filter(|line| !line.contains("timeout:")).collect();
+    place.write("without.yaml", &without);
+    let page = |flags: &[&str]| {
+        place.run(&[&["replay", "claude-code-session.jsonl", "--playbook", "standard"], flags].concat()).exits(0).out
+    };
+    assert!(!page(&[]).contains("over_timeout"), "{}", page(&[]));
+    assert!(page(&["--map", "without.yaml"]).contains("over_timeout"), "the usual timeout is shorter than that wait");
+}
+
+#[test]
 fn bad_lines_of_a_recognised_format_are_skipped_and_counted_if_the_user_says_so() {
     let place = place(&["claude-code-session.jsonl", "openai-chat-finetune.jsonl"]);
     for name in ["claude-code-session.jsonl", "openai-chat-finetune.jsonl"] {

@@ -143,7 +143,7 @@ fn views(text: &str) -> Vec<(Place, &str)> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = cut(lines.next().unwrap_or_default(), EXAMINED);
     let bare = first.trim_start_matches(is_mark);
-    if !names_nothing(bare) {
+    if !names_nothing(bare, lines.clone().next().is_some()) {
         add(Place::First, first);
         add(Place::First, bare);
         add(Place::First, unframed(bare).0);
@@ -166,9 +166,11 @@ fn is_mark(c: char) -> bool {
     "*#`\"'>[|·•⚠️✗✘❌🚫⛔💥❗🛑╷│×\u{feff}".contains(c) || c.is_whitespace()
 }
 
-/// Whether a line is the word for an error and says that there is none, or counts them.
-fn names_nothing(line: &str) -> bool {
-    let Some((label, said)) = line.split_once([':', '=']).filter(|(label, _)| label.len() <= 60) else { return false };
+/// Whether a line is the word for an error and says that there is none, or counts them; a line with `more` behind it may
+/// leave that out.
+fn names_nothing(line: &str, more: bool) -> bool {
+    let named = line.split_once([':', '=']).filter(|(label, said)| label.len() <= 60 && (more || !said.is_empty()));
+    let Some((label, said)) = named else { return false };
     let said = said.trim().trim_end_matches(['.', ',', ';', '|', ')']);
     let first = said.split([',', ';', ' ', '|', ')']).next().unwrap_or_default();
     let is_word = is_in_any_case("none null nil undefined n/a - 0 []", said);
