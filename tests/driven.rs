@@ -127,6 +127,7 @@ impl<'a> Shell<'a> {
             key: call.key.clone(),
             token: call.token.clone(),
             timeout: call.timeout,
+            answer_within: None,
             draws: call.draws.clone(),
             seed: self.fixture.seed,
             steps: call.steps.iter().map(|step| (String::from(&*step.step), step.args.clone())).collect(),

@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
-const CEILINGS: [(&str, usize); 6] = [
+const CEILINGS: [(&str, usize); 7] = [
     ("crates/analysis/src", 21_650),
     ("crates/engine/src", 19_300),
     ("crates/formats/src", 11_300),
     ("crates/report/src", 13_400),
     ("crates/intake/src", 20_700),
+    ("crates/serve/src", 1_600),
     ("src", 16_700),
 ];
 

@@ -23,7 +23,7 @@ pub mod limits;
 pub mod lined;
 pub mod mapping;
 pub mod misfit;
-mod number;
+pub mod number;
 mod ok_texts;
 pub mod origin;
 pub mod pieces;

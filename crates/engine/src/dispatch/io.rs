@@ -48,6 +48,8 @@ pub struct CallFacts {
     pub at: Instant,
     /// The timeout of an attempt.
     pub timeout: Duration,
+    /// How long its caller waits: no further attempt starts later.
+    pub answer_within: Option<Duration>,
     /// What the call is to the graph.
     pub gate: GateFacts,
     /// The number of its steps; 0: its tool does it.

@@ -50,7 +50,7 @@ use super::transition::Transition;
 use crate::event::{Decision, Outcome, Status, ValidNext};
 use crate::ids::{ActionId, CallId, KeyId, RetryBudgetId, RunId, ServerId, TokenId};
 use crate::playbook::Playbook;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// One dispatcher: its calls share what the playbook lets them share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -198,6 +198,19 @@ impl Machine {
     /// Whether something is kept of a run that its next calls depend on.
     pub fn needs_run(&self, run: RunId) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.budget.knows(run) || shared.gate.knows(run))
+    }
+
+    /// The clock of a call stood still for so long: its limits count from later.
+    pub fn hold(&mut self, call: CallId, held: Duration) {
+        if let Some(state) = self.calls.get_mut(call) {
+            state.facts.at = state.facts.at.plus(held);
+        }
+    }
+
+    /// Whether nothing is kept that a later call could depend on.
+    pub fn is_idle(&self) -> bool {
+        let is_empty = |shared: &Shared| *shared == Shared::default();
+        self.redeemed.is_empty() && self.shared.as_deref().is_none_or(is_empty)
     }
 
     /// Forgets what a run has used: it makes no more calls.

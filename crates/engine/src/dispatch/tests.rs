@@ -43,6 +43,7 @@ pub(super) fn keyed_write() -> CallFacts {
         evidence: EvidenceId(0),
         at: Instant::ZERO,
         timeout: Duration::from_millis(30_000),
+        answer_within: None,
         gate: GateFacts::Free,
         steps: 0,
         step: None,

@@ -226,6 +226,37 @@ impl Dispatcher {
         }
     }
 
+    /// The luck of the wait that follows an attempt: it comes with the answer.
+    ///
+    /// # Errors
+    /// There is no such call.
+    pub fn give_draw(&mut self, call: CallId, attempt: AttemptNo, draw: Draw) -> Result<(), InputFault> {
+        let seed = self.plan.seed;
+        let open = self.calls.get_mut(call).ok_or(InputFault::UnknownCall)?;
+        for earlier in (1..).map(AttemptNo::new).skip(open.new.draws.len()).take_while(|earlier| *earlier < attempt) {
+            let own = open.driven().draw(earlier, seed);
+            open.new.draws.push(own);
+        }
+        match open.new.draws.get_mut(attempt.index()) {
+            Some(given) => *given = draw,
+            None => open.new.draws.push(draw),
+        }
+        Ok(())
+    }
+
+    /// The clock of a request that is out stood still for so long, because a person was asked.
+    ///
+    /// # Errors
+    /// There is no such call, or its request is not out.
+    pub fn hold(&mut self, call: CallId, asked: RequestKind, held: Duration) -> Result<(), InputFault> {
+        let open = self.calls.get_mut(call).ok_or(InputFault::UnknownCall)?;
+        let mut asked = open.asked.iter_mut().filter(|(out, ..)| *out == asked);
+        let (_, sent, _) = asked.next().ok_or(InputFault::NotAsked)?;
+        *sent = sent.plus(held);
+        self.machine.hold(call, held);
+        Ok(())
+    }
+
     /// What is wanted since the last time, in order.
     pub fn take_wants(&mut self) -> Vec<Want> {
         std::mem::take(&mut self.wants)
@@ -254,6 +285,38 @@ impl Dispatcher {
     /// The requests of a call that are out.
     pub fn asked(&self, call: CallId) -> impl Iterator<Item = RequestKind> {
         self.calls.get(call).into_iter().flat_map(|open| open.asked.iter().map(|(asked, ..)| *asked))
+    }
+
+    /// The moments at which a call asked to be woken.
+    pub fn waits(&self, call: CallId) -> &[Instant] {
+        self.calls.get(call).map_or(&[], |open| &open.wakes)
+    }
+
+    /// How long a request of a call that is out is waited for.
+    pub fn within(&self, call: CallId, asked: RequestKind) -> Option<Duration> {
+        let open = self.calls.get(call)?;
+        open.asked.iter().find(|(out, ..)| *out == asked).map(|(.., within)| *within)
+    }
+
+    /// When a call was made.
+    pub fn made_at(&self, call: CallId) -> Option<Instant> {
+        Some(self.calls.get(call)?.at)
+    }
+
+    /// Of a step: the call of its action.
+    pub fn action_of(&self, call: CallId) -> Option<CallId> {
+        self.calls.get(call)?.action
+    }
+
+    /// What is valid in a run now; none: the playbook has no graph.
+    pub fn valid_in(&self, run: &str) -> Option<ValidNext> {
+        let known = self.names.runs.find(hash(run)).map(RunId);
+        self.machine.valid_next(&self.plan.playbook, known.unwrap_or(RunId(u32::MAX)))
+    }
+
+    /// Whether nothing is left that a later call could depend on: no call, no key, no run, no breaker, no retry budget.
+    pub fn is_idle(&self) -> bool {
+        self.calls.iter().next().is_none() && self.machine.is_idle()
     }
 
     /// The events of a call, in order.
@@ -484,6 +547,7 @@ impl Dispatcher {
             args: of.steps.get(name).unwrap_or(&of.args).clone(),
             key: of.key.as_ref().map(|key| format!("{key}/{name}")),
             timeout: of.timeout,
+            answer_within: of.answer_within,
             seed: of.seed,
             ..NewCall::default()
         };

@@ -30,6 +30,8 @@ pub struct NewCall {
     pub token: Option<String>,
     /// The timeout of its attempts; none: that of its tool.
     pub timeout: Option<Duration>,
+    /// How long its caller waits: no further attempt starts later.
+    pub answer_within: Option<Duration>,
     /// The draws that come with the answers to its attempts; those that are missing follow from a seed.
     pub draws: Vec<Draw>,
     /// The seed of its other draws, unless the plan has one.
@@ -123,6 +125,7 @@ impl OpenCall {
             args,
             at: self.at,
             timeout: self.new.timeout.unwrap_or(self.facts.timeout),
+            answer_within: self.new.answer_within,
             source: AnswerSource::Script(&NO_SCRIPT, &[]),
             written_args: &self.new.args,
             written_key: self.new.key.as_deref().unwrap_or_default(),

@@ -39,6 +39,8 @@ pub struct DrivenCall<'a> {
     pub at: Instant,
     /// The timeout of its attempts.
     pub timeout: Duration,
+    /// How long its caller waits: no further attempt starts later.
+    pub answer_within: Option<Duration>,
     /// The source of its answers.
     pub source: AnswerSource<'a>,
     /// The arguments that a fixture gives, as JSON text.
@@ -69,6 +71,7 @@ impl<'a> DrivenCall<'a> {
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
+            answer_within: None,
             source: AnswerSource::Tape(Tape {
                 call,
                 missing: beyond,
@@ -204,6 +207,7 @@ impl<'a> DrivenCall<'a> {
             evidence: EvidenceId(0),
             at: self.at,
             timeout: self.timeout,
+            answer_within: self.answer_within,
             gate: GateFacts::Free, // the plan knows
             steps: 0,              // the same
             step: self.step,

@@ -150,6 +150,7 @@ impl Names {
             args: ArgsId(self.args.intern(&call.args)),
             at: call.at,
             timeout: call.timeout.unwrap_or(facts.timeout),
+            answer_within: None,
             source: AnswerSource::Script(&call.script, outages(fixture, tool_name)),
             written_args: &call.args,
             written_key: call.key.as_deref().unwrap_or(""),

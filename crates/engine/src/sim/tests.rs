@@ -228,6 +228,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         args: ArgsId(number(n / 2)),
         at: Instant::ZERO,
         timeout: Duration::from_millis(5_000),
+        answer_within: None,
         source: AnswerSource::Script(script, &[]),
         written_args: "{}",
         written_key: "k1",

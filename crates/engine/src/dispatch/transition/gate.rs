@@ -29,7 +29,7 @@ impl Transition<'_> {
         let Some(waits) = self.shared().gate.arrive(run, call) else { return self.pass_gate() };
         self.state().phase = Phase::AtGate;
         self.emit(Decision::Queued { place: waits.place, behind: Some(waits.behind) });
-        if let Some(at) = wait::too_late_at(&self.playbook.limits, facts.at) {
+        if let Some(at) = wait::too_late_at(&self.limits(), facts.at) {
             self.out.outputs.push(Output::Wake { call, at });
         }
     }
@@ -37,7 +37,7 @@ impl Transition<'_> {
     /// The call before it has ended.
     pub(in crate::dispatch) fn on_gate_free(&mut self) {
         let since = self.state().facts.at;
-        match wait::starts_in_time(&self.playbook.limits, since, self.now) {
+        match wait::starts_in_time(&self.limits(), since, self.now) {
             Ok(()) => self.pass_gate(),
             Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
         }

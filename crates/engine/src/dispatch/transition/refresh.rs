@@ -33,7 +33,7 @@ impl Transition<'_> {
     /// # Errors
     /// The first limit that does not, and the call that took the last of it.
     fn refresh_allowed(&mut self, refresh: &Refresh) -> Result<(), (StopReason, Option<CallId>)> {
-        let (now, limits) = (self.now, &self.playbook.limits);
+        let (now, limits) = (self.now, self.limits());
         let state = self.state();
         if state.refreshes >= refresh.max_refreshes {
             return Err((StopReason::MaxRefreshes, None));
@@ -42,8 +42,8 @@ impl Transition<'_> {
             return Ok(()); // the limits are those of attempts, and no attempt follows
         }
         let next = AttemptNo::new(state.attempts).next();
-        wait::attempts_left(limits, state.attempts)
-            .and_then(|()| wait::starts_in_time(limits, state.facts.at, now))
+        wait::attempts_left(&limits, state.attempts)
+            .and_then(|()| wait::starts_in_time(&limits, state.facts.at, now))
             .map_err(|stop| (stop, None))?;
         self.reserve_tool_call(next).map_err(|by| (StopReason::Budget, by))
     }
@@ -79,14 +79,14 @@ impl Transition<'_> {
         if then == AfterRefresh::Abort {
             return self.deprecate(DeprecationReason::RefreshAbort);
         }
-        let (now, limits) = (self.now, &self.playbook.limits);
+        let (now, limits) = (self.now, self.limits());
         let resends_stale = self.playbook.studies(|study| study.resends_stale_evidence);
         let state = self.state();
         let (since, next) = (state.facts.at, AttemptNo::new(state.attempts).next());
         if !resends_stale {
             state.evidence = evidence;
         }
-        match wait::starts_in_time(limits, since, now) {
+        match wait::starts_in_time(&limits, since, now) {
             Ok(()) => self.start(next),
             Err(stop) => self.finish(OutcomeKind::Exhausted(stop)),
         }

@@ -15,7 +15,7 @@ impl Transition<'_> {
         if let Some(why) = self.retry_guard() {
             return self.suppress(why, retry.on_unsafe);
         }
-        let (now, limits) = (self.now, &self.playbook.limits);
+        let (now, limits) = (self.now, self.limits());
         let state = self.state();
         state.uncounted += u32::from(retry.uncounted);
         let spent = CallUsage {
@@ -25,7 +25,7 @@ impl Transition<'_> {
             now,
             history: state.waits,
         };
-        match wait::next_wait(retry, limits, spent, &failure) {
+        match wait::next_wait(retry, &limits, spent, &failure) {
             Err(RetryStop::Limit(stop)) => self.finish(OutcomeKind::Exhausted(stop)),
             Err(RetryStop::End(end)) => self.end(end),
             Ok(wait) => {

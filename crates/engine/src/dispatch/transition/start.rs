@@ -31,7 +31,7 @@ impl Transition<'_> {
                 self.state().phase = Phase::Queued { attempt, ticket };
                 self.emit(Decision::Queued { place, behind: None });
                 let since = self.state().facts.at;
-                if let Some(at) = wait::too_late_at(&self.playbook.limits, since) {
+                if let Some(at) = wait::too_late_at(&self.limits(), since) {
                     self.out.outputs.push(Output::Wake { call, at });
                 }
             }
@@ -42,7 +42,7 @@ impl Transition<'_> {
     pub(in crate::dispatch) fn on_granted(&mut self) {
         let (phase, since) = (self.state().phase, self.state().facts.at);
         let Phase::Queued { attempt, .. } = phase else { return self.release_permit() }; // only these have a place
-        match wait::starts_in_time(&self.playbook.limits, since, self.now) {
+        match wait::starts_in_time(&self.limits(), since, self.now) {
             Ok(()) => self.pass(attempt),
             Err(stop) => {
                 self.release_permit();
@@ -92,18 +92,18 @@ impl Transition<'_> {
             Phase::Backoff { attempt, due } if due <= self.now => self.start(attempt),
             Phase::Resting { due, by } if due <= self.now => self.stop(StopReason::RetryBudget, by),
             Phase::Queued { ticket, .. } => {
-                if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
+                if let Err(stop) = wait::starts_in_time(&self.limits(), since, self.now) {
                     self.shared().permits.leave(ticket);
                     self.finish(OutcomeKind::Exhausted(stop));
                 }
             }
             Phase::AtGate => {
-                if let Err(stop) = wait::starts_in_time(&self.playbook.limits, since, self.now) {
+                if let Err(stop) = wait::starts_in_time(&self.limits(), since, self.now) {
                     self.leave_line();
                     self.finish(OutcomeKind::Exhausted(stop));
                 }
             }
-            Phase::Following(_) => match wait::starts_in_time(&self.playbook.limits, since, self.now) {
+            Phase::Following(_) => match wait::starts_in_time(&self.limits(), since, self.now) {
                 Ok(()) => self.take_over_silent(),
                 Err(stop) => {
                     self.leave_leader();

@@ -7,7 +7,7 @@ use crate::dispatch::shared::Shared;
 use crate::dispatch::wait;
 use crate::event::{Decision, DeprecationReason, EffectClaim, Outcome, OutcomeKind, RequestKind, StopReason};
 use crate::ids::{CallId, ErrorId, EvidenceId};
-use crate::playbook::{Access, Playbook, Terminal};
+use crate::playbook::{Access, ElapsedRule, Limits, Playbook, Terminal};
 use crate::time::{Duration, Instant};
 
 /// One transition of one call of the machine.
@@ -23,6 +23,18 @@ impl Transition<'_> {
     #[expect(clippy::expect_used, reason = "it was looked up before, and no transition removes it")]
     pub(super) fn state(&mut self) -> &mut CallState {
         self.machine.calls.get_mut(self.call).expect("a call of this machine")
+    }
+
+    /// The limits of the call: those of the playbook, and the time that its caller has.
+    pub(super) fn limits(&mut self) -> Limits {
+        let limits = self.playbook.limits;
+        match self.state().facts.answer_within {
+            None => limits,
+            Some(within) => {
+                let deadline = limits.deadline.map_or(within, |deadline| deadline.min(within));
+                Limits { deadline: Some(deadline), elapsed: ElapsedRule::NextStart, ..limits }
+            }
+        }
     }
 
     /// The same moment for another call.

@@ -1,0 +1,109 @@
+//! Writes JSON objects key by key. Knows no values of ours but times.
+
+use playproof_engine::time::{Duration, Instant};
+use playproof_formats::plain::is_plain;
+
+/// A JSON object at the end of a text.
+pub(crate) struct Object<'a> {
+    out: &'a mut String,
+    is_empty: bool,
+}
+
+impl<'a> Object<'a> {
+    /// Begins an object.
+    pub(crate) fn new(out: &'a mut String) -> Object<'a> {
+        out.push('{');
+        Object { out, is_empty: true }
+    }
+
+    /// A text.
+    pub(crate) fn text(mut self, key: &str, value: &str) -> Self {
+        self.key(key);
+        quote(self.out, value);
+        self
+    }
+
+    /// A text, left out where there is none.
+    pub(crate) fn text_if(self, key: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.text(key, value),
+            None => self,
+        }
+    }
+
+    /// JSON as it is.
+    pub(crate) fn json(mut self, key: &str, value: &str) -> Self {
+        self.key(key);
+        self.out.push_str(value);
+        self
+    }
+
+    /// A whole number.
+    pub(crate) fn number(self, key: &str, value: impl Into<u64>) -> Self {
+        self.json(key, &value.into().to_string())
+    }
+
+    /// A span in milliseconds.
+    pub(crate) fn span(self, key: &str, value: Duration) -> Self {
+        self.json(key, &value.to_string())
+    }
+
+    /// A moment in milliseconds.
+    pub(crate) fn at(self, key: &str, value: Instant) -> Self {
+        self.span(key, value.since(Instant::ZERO))
+    }
+
+    /// A list of texts.
+    pub(crate) fn texts<'t>(self, key: &str, values: impl IntoIterator<Item = &'t str>) -> Self {
+        self.list(key, values, quote)
+    }
+
+    /// A list.
+    pub(crate) fn list<T>(
+        mut self,
+        key: &str,
+        values: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut String, T),
+    ) -> Self {
+        self.key(key);
+        self.out.push('[');
+        for (n, value) in values.into_iter().enumerate() {
+            if n > 0 {
+                self.out.push(',');
+            }
+            write(self.out, value);
+        }
+        self.out.push(']');
+        self
+    }
+
+    /// What a function adds.
+    pub(crate) fn with(self, add: impl FnOnce(Self) -> Self) -> Self {
+        add(self)
+    }
+
+    /// Ends it.
+    pub(crate) fn end(self) {
+        self.out.push('}');
+    }
+
+    fn key(&mut self, key: &str) {
+        if !std::mem::take(&mut self.is_empty) {
+            self.out.push(',');
+        }
+        self.out.push('"');
+        self.out.push_str(key);
+        self.out.push_str("\":");
+    }
+}
+
+/// A text in quotes.
+pub(crate) fn quote(out: &mut String, text: &str) {
+    if is_plain(text.as_bytes()) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&serde_json::Value::from(text).to_string());
+    }
+}

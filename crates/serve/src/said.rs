@@ -1,0 +1,353 @@
+//! What a driver says: from a line to a value in which nothing is missing. Knows no calls.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use playproof_analysis::envelope::EnvelopeKind;
+use playproof_engine::call::Reply;
+use playproof_engine::drive::NewCall;
+use playproof_engine::event::{Draw, EffectClaim, ErrorFacts, Headers, KindFrom};
+use playproof_engine::ids::AttemptNo;
+use playproof_engine::time::{Duration, Instant};
+use playproof_intake::canonical::text_of;
+use playproof_intake::number::Decimal;
+
+use crate::error::{ErrorCode, LineError};
+use crate::protocol::PROTOCOL;
+
+/// A line of a driver.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// A driver begins.
+    Hello(Hello),
+    /// Something happens to a call.
+    Input(Instant, Input),
+    /// A question that changes nothing.
+    Ask(Question),
+}
+
+/// How a driver begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hello {
+    /// Whether answers have the decisions.
+    pub events: bool,
+    /// The forms of what the agent gets that ends have.
+    pub messages: Vec<EnvelopeKind>,
+}
+
+/// What happens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// A call is made.
+    Call(Box<NewCall>),
+    /// An answer to a request comes.
+    Answer(Box<GivenAnswer>),
+    /// A moment for which a call asked has come.
+    Wake(String),
+    /// The caller of a call goes away.
+    Cancel(String),
+    /// A person says what an escalated call did.
+    Resolve(String, Resolved),
+    /// A run makes no more calls.
+    EndRun(String),
+}
+
+/// An answer to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenAnswer {
+    /// The call.
+    pub id: String,
+    /// The request.
+    pub to: Asked,
+    /// What came.
+    pub came: Came,
+    /// Whether the attempt had timed out before.
+    pub late: bool,
+    /// How long the clock of the request stood still.
+    pub held: Duration,
+    /// The luck of the wait that follows.
+    pub draw: Option<Draw>,
+}
+
+/// A request, as a driver names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// An attempt.
+    Attempt(AttemptNo),
+    /// The refresh that is out.
+    Refresh,
+    /// The reversal.
+    Reversal,
+}
+
+/// What came of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// An answer.
+    Reply(Reply),
+    /// Nothing in time.
+    Timeout,
+    /// Nothing, and nothing ever will.
+    Lost,
+}
+
+/// What a person said of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// What it did: `applied` or `not_applied`.
+    pub effect: EffectClaim,
+    /// Who said so.
+    pub by: String,
+}
+
+/// A question of a driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Which actions are valid in a run now.
+    Next(String),
+    /// The calls of a run, or of all.
+    History(Option<String>),
+}
+
+/// The fields of any line.
+#[derive(Debug, Deserialize)]
+struct Fields<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    protocol: Option<Cow<'a, str>>,
+    events: Option<bool>,
+    messages: Option<Vec<String>>,
+    id: Option<String>,
+    #[serde(borrow)]
+    at_ms: Option<&'a RawValue>,
+    tool: Option<String>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+    run: Option<String>,
+    key: Option<String>,
+    token: Option<String>,
+    #[serde(borrow)]
+    timeout_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    answer_within_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    steps: Option<BTreeMap<String, Option<&'a RawValue>>>,
+    attempt: Option<u32>,
+    #[serde(borrow)]
+    asked: Option<Cow<'a, str>>,
+    ok: Option<bool>,
+    #[serde(borrow)]
+    error: Option<ErrorFields<'a>>,
+    timeout: Option<bool>,
+    accepted: Option<bool>,
+    suspected: Option<bool>,
+    lost: Option<bool>,
+    late: Option<bool>,
+    #[serde(borrow)]
+    held_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    draw: Option<&'a RawValue>,
+    #[serde(borrow)]
+    effect: Option<Cow<'a, str>>,
+    by: Option<String>,
+    #[serde(borrow)]
+    what: Option<Cow<'a, str>>,
+}
+
+/// The error of an answer.
+#[derive(Debug, Deserialize)]
+struct ErrorFields<'a> {
+    kind: Option<Box<str>>,
+    message: Option<Box<str>>,
+    status: Option<u16>,
+    code: Option<Box<str>>,
+    #[serde(borrow)]
+    retry_after_ms: Option<&'a RawValue>,
+    should_retry: Option<bool>,
+    headers: Option<BTreeMap<String, Value>>,
+    kind_from: Option<Cow<'a, str>>,
+}
+
+impl Said {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(line: &str) -> Result<Said, LineError> {
+        let fields: Fields<'_> = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
+        let kind = fields.kind.as_deref().ok_or_else(|| missing("type"))?.to_owned();
+        let at = || moment(fields.at_ms);
+        let named =
+            |field: &Option<String>, name| field.clone().filter(|text| !text.is_empty()).ok_or_else(|| missing(name));
+        let id = || named(&fields.id, "id");
+        Ok(match &*kind {
+            "hello" => Said::Hello(fields.hello()?),
+            "ask" => Said::Ask(fields.question()?),
+            "call" => Said::Input(at()?, Input::Call(Box::new(fields.call()?))),
+            "answer" => Said::Input(at()?, Input::Answer(Box::new(fields.answer()?))),
+            "wake" => Said::Input(at()?, Input::Wake(id()?)),
+            "cancel" => Said::Input(at()?, Input::Cancel(id()?)),
+            "resolve" => {
+                let effect = match fields.effect.as_deref() {
+                    Some("applied") => EffectClaim::Applied,
+                    Some("not_applied") => EffectClaim::NotApplied,
+                    _ => return Err(bad("`effect` is `applied` or `not_applied`")),
+                };
+                Said::Input(at()?, Input::Resolve(id()?, Resolved { effect, by: named(&fields.by, "by")? }))
+            }
+            "end_run" => Said::Input(at()?, Input::EndRun(fields.run.clone().ok_or_else(|| missing("run"))?)),
+            other => return Err(LineError::new(ErrorCode::UnknownType, format!("unknown type `{other}`"))),
+        })
+    }
+}
+
+impl Fields<'_> {
+    fn hello(self) -> Result<Hello, LineError> {
+        if self.protocol.as_deref() != Some(PROTOCOL) {
+            return Err(LineError::new(ErrorCode::UnknownType, format!("the protocol is `{PROTOCOL}`")));
+        }
+        let messages = self.messages.unwrap_or_default();
+        let form =
+            |word: &String| EnvelopeKind::parse(word).ok_or_else(|| bad(format!("`{word}` is no form of messages")));
+        let messages = messages.iter().map(form).collect::<Result<_, _>>()?;
+        Ok(Hello { events: self.events.unwrap_or_default(), messages })
+    }
+
+    fn question(self) -> Result<Question, LineError> {
+        match self.what.as_deref() {
+            Some("next") => Ok(Question::Next(self.run.ok_or_else(|| missing("run"))?)),
+            Some("history") => Ok(Question::History(self.run)),
+            _ => Err(LineError::new(ErrorCode::UnknownType, "`what` is `next` or `history`")),
+        }
+    }
+
+    fn call(self) -> Result<NewCall, LineError> {
+        let filled = |field: Option<String>, name| field.filter(|text| !text.is_empty()).ok_or_else(|| missing(name));
+        let (mut steps, mut unknown_steps) = (BTreeMap::new(), Vec::new());
+        for (step, args) in self.steps.unwrap_or_default() {
+            match args {
+                Some(args) => drop(steps.insert(step, text_of(args.get()))),
+                None => unknown_steps.push(step),
+            }
+        }
+        Ok(NewCall {
+            name: filled(self.id, "id")?,
+            run: self.run.unwrap_or_default(),
+            tool: filled(self.tool, "tool")?,
+            args: self.args.map_or_else(|| "{}".to_owned(), |args| text_of(args.get())),
+            key: self.key.filter(|key| !key.is_empty()),
+            token: self.token.filter(|token| !token.is_empty()),
+            timeout: span(self.timeout_ms, "timeout_ms")?,
+            answer_within: span(self.answer_within_ms, "answer_within_ms")?,
+            steps,
+            unknown_steps,
+            ..NewCall::default()
+        })
+    }
+
+    fn answer(self) -> Result<GivenAnswer, LineError> {
+        let to = match (self.attempt, self.asked.as_deref()) {
+            (Some(attempt), None) if attempt > 0 => Asked::Attempt(AttemptNo::new(attempt)),
+            (None, Some("refresh")) => Asked::Refresh,
+            (None, Some("reversal")) => Asked::Reversal,
+            _ => return Err(bad("an answer has `attempt` (from 1), or `asked`: `refresh` or `reversal`")),
+        };
+        let draw = match self.draw {
+            None => None,
+            Some(draw) => Some(Draw::parse(draw.get()).ok_or_else(|| bad("`draw` is a number from 0 to 1"))?),
+        };
+        let error = self.error.map(ErrorFields::facts).transpose()?.map(Arc::new);
+        let says = |flag: Option<bool>| flag == Some(true);
+        let came = match (says(self.accepted), says(self.suspected), says(self.timeout), says(self.lost), self.ok) {
+            (true, false, false, false, None) => Came::Reply(Reply::Unfinished(error)),
+            (false, true, false, false, None) => Came::Reply(Reply::Suspected(error)),
+            (false, false, true, false, None) if error.is_none() => Came::Timeout,
+            (false, false, false, true, None) if error.is_none() => Came::Lost,
+            (false, false, false, false, Some(true)) if error.is_none() => Came::Reply(Reply::Ok),
+            (false, false, false, false, Some(false)) => Came::Reply(Reply::Failed(error)),
+            (false, false, false, false, None) if error.is_some() => Came::Reply(Reply::Failed(error)),
+            _ => return Err(bad("an answer says one of `ok`, `error`, `timeout`, `accepted`, `suspected`, `lost`")),
+        };
+        let held = span(self.held_ms, "held_ms")?.unwrap_or_default();
+        let late = says(self.late);
+        if late && (!matches!(to, Asked::Attempt(_)) || !matches!(came, Came::Reply(_))) {
+            return Err(bad("`late` is the answer to an attempt"));
+        }
+        Ok(GivenAnswer {
+            id: self.id.filter(|id| !id.is_empty()).ok_or_else(|| missing("id"))?,
+            to,
+            came,
+            late,
+            held,
+            draw,
+        })
+    }
+}
+
+impl ErrorFields<'_> {
+    fn facts(self) -> Result<ErrorFacts, LineError> {
+        let kind_from = match self.kind_from.as_deref() {
+            None | Some("flag") => None,
+            Some(word) => Some(KindFrom::parse(word).ok_or_else(|| bad("`kind_from` is `flag`, `code` or `text`"))?),
+        };
+        Ok(ErrorFacts {
+            kind: self.kind,
+            message: self.message,
+            status: self.status,
+            code: self.code,
+            retry_after: span(self.retry_after_ms, "retry_after_ms")?,
+            should_retry: self.should_retry,
+            retriable: None,
+            headers: headers(self.headers.unwrap_or_default())?,
+            kind_from,
+        })
+    }
+}
+
+/// The headers of an object whose values are texts, numbers, booleans or lists of them; `null` is no value.
+fn headers(all: BTreeMap<String, Value>) -> Result<Headers, LineError> {
+    let mut pairs = Vec::new();
+    for (name, value) in all {
+        let values = match value {
+            Value::Null => continue,
+            Value::Array(values) => values,
+            one => vec![one],
+        };
+        for value in values {
+            let text = match value {
+                Value::String(text) => text,
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                _ => return Err(bad("a header is a text, a number, a boolean or a list of them")),
+            };
+            pairs.push((name.clone(), text));
+        }
+    }
+    Ok(Headers::new(pairs))
+}
+
+/// A moment in milliseconds; decimals beyond the third are dropped.
+fn moment(raw: Option<&RawValue>) -> Result<Instant, LineError> {
+    let span = span(raw, "at_ms")?.ok_or_else(|| missing("at_ms"))?;
+    Ok(Instant::ZERO.plus(span))
+}
+
+fn span(raw: Option<&RawValue>, name: &str) -> Result<Option<Duration>, LineError> {
+    let Some(raw) = raw else { return Ok(None) };
+    let micros = Decimal::parse(raw.get()).and_then(|number| number.scaled(3));
+    let micros = micros.ok_or_else(|| bad(format!("`{name}` is a number of milliseconds from 0")))?;
+    Ok(Some(Duration::from_micros(micros)))
+}
+
+fn bad(text: impl Into<String>) -> LineError {
+    LineError::new(ErrorCode::BadLine, text)
+}
+
+fn missing(field: &str) -> LineError {
+    bad(format!("`{field}` is missing"))
+}

@@ -1,0 +1,357 @@
+//! A dispatcher that is spoken to in lines: what was said in, the answer out. Time is what the lines say.
+
+use std::collections::VecDeque;
+
+use playproof_engine::drive::{Dispatcher, InputFault, NewCall, Want};
+use playproof_engine::event::{Decision, OutcomeKind, RequestKind, Status};
+use playproof_engine::ids::{AttemptNo, CallId};
+use playproof_engine::plan::Plan;
+use playproof_engine::time::{Duration, Instant};
+
+use crate::error::{ErrorCode, LineError};
+use crate::events::Mentioned;
+use crate::object::Object;
+use crate::protocol::PROTOCOL;
+use crate::said::{Asked, Came, GivenAnswer, Hello, Input, Question, Resolved, Said};
+use crate::shown;
+
+/// The ends that are kept for drivers that may not have heard them; so many calls take late answers.
+pub const ENDS_KEPT: usize = 1_000;
+
+/// What decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decider {
+    /// The name of the playbook.
+    pub playbook: String,
+    /// The fingerprint of the playbook.
+    pub fingerprint: String,
+    /// The version of the engine.
+    pub engine: String,
+}
+
+/// A dispatcher that is spoken to in lines.
+#[derive(Debug)]
+pub struct Session {
+    dispatcher: Dispatcher,
+    decider: Decider,
+    hello: Hello,
+    now: Instant,
+    /// Oldest first.
+    ended: VecDeque<End>,
+    mentioned: Mentioned,
+    /// What a journal keeps beside the lines, if there is one.
+    records: Option<Vec<String>>,
+    dropped_bytes: usize,
+}
+
+/// A call that has ended.
+#[derive(Debug)]
+struct End {
+    id: String,
+    run: String,
+    tool: String,
+    /// Its `done`, without its closing brace.
+    done: String,
+    is_escalated: bool,
+    resolved: Option<Resolved>,
+}
+
+impl Session {
+    /// A session without calls. Under a journal it keeps records.
+    pub fn new(plan: Plan, decider: Decider, keeps_records: bool) -> Session {
+        Session {
+            dispatcher: Dispatcher::new(plan),
+            decider,
+            hello: Hello::default(),
+            now: Instant::ZERO,
+            ended: VecDeque::new(),
+            mentioned: Mentioned::default(),
+            records: keeps_records.then(Vec::new),
+            dropped_bytes: 0,
+        }
+    }
+
+    /// The answer to what was said, without its line end.
+    pub fn answer(&mut self, said: Said) -> String {
+        match said {
+            Said::Hello(hello) => self.on_hello(hello),
+            Said::Ask(question) => self.on_question(&question),
+            Said::Input(at, input) => self.on_input(at, input).unwrap_or_else(|error| error.answer()),
+        }
+    }
+
+    fn on_hello(&mut self, hello: Hello) -> String {
+        self.hello = hello;
+        let mut out = String::new();
+        let object = Object::new(&mut out)
+            .text("protocol", PROTOCOL)
+            .text("playbook", &self.decider.playbook)
+            .text("fingerprint", &self.decider.fingerprint)
+            .text("engine", &self.decider.engine)
+            .at("at_ms", self.now);
+        let object = match self.dropped_bytes {
+            0 => object,
+            bytes => object.number("dropped_bytes", bytes as u64),
+        };
+        self.open(object, None).list("ended", &self.ended, |out, end| end.write(out)).end();
+        out
+    }
+
+    fn on_question(&self, question: &Question) -> String {
+        let mut out = String::new();
+        let object = Object::new(&mut out);
+        match question {
+            Question::Next(run) => match self.dispatcher.valid_in(run) {
+                Some(valid) => shown::next(object, "next", &self.dispatcher, &valid).end(),
+                None => object.json("next", "null").json("withheld", "[]").end(),
+            },
+            Question::History(run) => {
+                let ended = self.ended.iter().filter(|end| run.as_ref().is_none_or(|run| *run == end.run));
+                let object = object.list("history", ended, |out, end| end.write(out));
+                self.open(object, run.as_deref()).end();
+            }
+        }
+        out
+    }
+
+    /// The calls that have not ended, of one run or of all, in the order in which they were made.
+    fn open<'o>(&self, object: Object<'o>, run: Option<&str>) -> Object<'o> {
+        let dispatcher = &self.dispatcher;
+        let is_open = |(call, made): &(CallId, &NewCall)| {
+            dispatcher.outcome(*call).is_none() && run.is_none_or(|run| run == made.run)
+        };
+        let mut open: Vec<(CallId, &NewCall)> = dispatcher.calls().filter(is_open).collect();
+        open.sort_by_key(|(call, made)| (dispatcher.made_at(*call), made.name.clone()));
+        object.list("open", open, |out, (call, _)| shown::open(out, dispatcher, call))
+    }
+
+    fn on_input(&mut self, at: Instant, input: Input) -> Result<String, LineError> {
+        self.now = self.now.max(at);
+        let now = self.now;
+        let mut resolved = String::new();
+        match input {
+            Input::Call(new) => {
+                let name = new.name.clone();
+                self.dispatcher.call(now, *new).map_err(|fault| LineError::of_input(fault, &name))?;
+            }
+            Input::Answer(answer) => {
+                self.on_answer(now, &answer).map_err(|fault| LineError::of_input(fault, &answer.id))?;
+            }
+            Input::Wake(id) => {
+                let woken = self.find(&id).and_then(|call| self.dispatcher.wake(now, call));
+                woken.map_err(|fault| LineError::of_input(fault, &id))?;
+            }
+            Input::Cancel(id) => {
+                let cancelled = self.find(&id).and_then(|call| self.dispatcher.cancel(now, call));
+                cancelled.map_err(|fault| LineError::of_input(fault, &id))?;
+            }
+            Input::Resolve(id, said) => self.resolve(&mut resolved, &id, said)?,
+            Input::EndRun(run) => self.end_run(&run)?,
+        }
+        Ok(self.wanted(&resolved))
+    }
+
+    fn find(&self, id: &str) -> Result<CallId, InputFault> {
+        self.dispatcher.find(id).ok_or(InputFault::UnknownCall)
+    }
+
+    fn on_answer(&mut self, now: Instant, given: &GivenAnswer) -> Result<(), InputFault> {
+        let call = self.find(&given.id)?;
+        let asked = match given.to {
+            Asked::Attempt(attempt) => RequestKind::Attempt(attempt),
+            Asked::Reversal => RequestKind::Reversal,
+            Asked::Refresh => {
+                let mut out = self.dispatcher.asked(call);
+                out.find(|asked| matches!(asked, RequestKind::Refresh(_))).ok_or(InputFault::NotAsked)?
+            }
+        };
+        let is_out = self.dispatcher.within(call, asked).is_some();
+        let has_ended = self.dispatcher.outcome(call).is_some();
+        match (asked, &given.came) {
+            (RequestKind::Attempt(attempt), Came::Reply(reply)) if given.late || (is_out && has_ended) => {
+                if is_out && !has_ended {
+                    return Err(InputFault::NotSent);
+                }
+                if is_out {
+                    self.dispatcher.time_out(now, call, asked)?; // the caller went away: it hears nothing
+                } else if !self.has_timed_out(call, attempt) {
+                    return Err(InputFault::NotSent);
+                }
+                self.dispatcher.late(now, call, attempt, reply)
+            }
+            _ if !is_out => Err(InputFault::NotAsked),
+            (_, came) => {
+                self.dispatcher.hold(call, asked, given.held)?;
+                if let RequestKind::Attempt(attempt) = asked {
+                    self.draw(call, attempt, given)?;
+                }
+                match came {
+                    Came::Reply(reply) => self.dispatcher.answer(now, call, asked, reply),
+                    Came::Timeout => self.dispatcher.time_out(now, call, asked),
+                    Came::Lost => self.dispatcher.give_up(now, call, asked),
+                }
+            }
+        }
+    }
+
+    /// The luck of the wait that follows an attempt.
+    fn draw(&mut self, call: CallId, attempt: AttemptNo, given: &GivenAnswer) -> Result<(), InputFault> {
+        if let Some(draw) = given.draw {
+            self.dispatcher.give_draw(call, attempt, draw)?;
+        }
+        let draw = self.dispatcher.draw(call, attempt);
+        if let Some((records, draw)) = self.records.as_mut().zip(draw) {
+            let mut record = String::new();
+            let object = Object::new(&mut record).text("type", "draw").text("id", &given.id);
+            object.number("attempt", attempt.get()).json("draw", &draw.to_string()).end();
+            records.push(record);
+        }
+        Ok(())
+    }
+
+    /// Whether an attempt has ended without an answer, and none has come since.
+    fn has_timed_out(&self, call: CallId, attempt: AttemptNo) -> bool {
+        let mut has_timed_out = false;
+        for event in self.dispatcher.events(call) {
+            match event.what {
+                Decision::AttemptFinished { attempt: ended, status, .. } if ended == attempt => {
+                    let error = match status {
+                        Status::Failed(error) => error.and_then(|id| self.dispatcher.error(id)),
+                        _ => None,
+                    };
+                    has_timed_out = error.is_some_and(|error| error.is_own_timeout());
+                }
+                Decision::LateAnswer { attempt: answered, .. } if answered == attempt => has_timed_out = false,
+                _ => {}
+            }
+        }
+        has_timed_out
+    }
+
+    fn resolve(&mut self, out: &mut String, id: &str, said: Resolved) -> Result<(), LineError> {
+        let end = self.ended.iter_mut().find(|end| end.id == *id);
+        let Some(end) = end else {
+            let fault = match self.dispatcher.find(id) {
+                Some(_) => LineError::new(ErrorCode::NotEscalated, format!("`{id}` has not ended")),
+                None => LineError::of_input(InputFault::UnknownCall, id),
+            };
+            return Err(fault);
+        };
+        if let Some(Resolved { by, .. }) = &end.resolved {
+            return Err(LineError::new(ErrorCode::NotEscalated, format!("`{id}` was resolved by {by}")));
+        }
+        if !end.is_escalated {
+            return Err(LineError::new(ErrorCode::NotEscalated, format!("`{id}` is not escalated")));
+        }
+        let object = Object::new(out).text("resolved", id).text("effect", said.effect.as_str());
+        object.text("by", &said.by).end();
+        end.resolved = Some(said);
+        Ok(())
+    }
+
+    fn end_run(&mut self, run: &str) -> Result<(), LineError> {
+        let own = self.dispatcher.calls().filter(|(_, made)| made.run == *run);
+        let calls: Vec<(CallId, String)> = own.map(|(call, made)| (call, made.name.clone())).collect();
+        if let Some((_, open)) = calls.iter().find(|(call, _)| self.dispatcher.outcome(*call).is_none()) {
+            return Err(LineError::new(ErrorCode::OpenCalls, format!("`{open}` has not ended")));
+        }
+        for (_, name) in calls {
+            self.forget(&name);
+        }
+        self.dispatcher.end_run(run);
+        Ok(())
+    }
+
+    /// Forgets a call that has ended. A step goes with its action.
+    fn forget(&mut self, name: &str) {
+        if let Some(call) = self.dispatcher.find(name) {
+            let _ = self.dispatcher.forget(call); // refused: it is a step
+        }
+    }
+
+    /// What the dispatcher wants now.
+    fn wanted(&mut self, resolved: &str) -> String {
+        let wants = self.dispatcher.take_wants();
+        let mut out = String::new();
+        let object = Object::new(&mut out);
+        let mut object =
+            object.list("do", wants.into_iter().map(Some).chain((!resolved.is_empty()).then_some(None)), {
+                |out, want| match want {
+                    Some(want) => self.write(out, want),
+                    None => out.push_str(resolved),
+                }
+            });
+        let events = self.dispatcher.take_events();
+        if self.hello.events || self.records.is_some() {
+            let objects = self.mentioned.objects(&self.dispatcher, &events);
+            if let Some(records) = &mut self.records {
+                records.extend(objects.iter().map(|event| format!("{{\"type\":\"decision\",{}", &event[1..])));
+            }
+            if self.hello.events {
+                object = object.list("events", &objects, |out, event| out.push_str(event));
+            }
+        }
+        object.end();
+        while self.ended.len() > ENDS_KEPT
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.forget(&oldest.id);
+        }
+        out
+    }
+
+    fn write(&mut self, out: &mut String, want: Want) {
+        match want {
+            Want::Send { call, asked, .. } => shown::send(out, &self.dispatcher, call, asked),
+            Want::Wait { call, until } => {
+                shown::wait(out, self.dispatcher.made(call).map_or("", |made| &made.name), until);
+            }
+            Want::Step { call, action } => {
+                let Some((made, of)) = self.dispatcher.made(call).zip(self.dispatcher.made(action)) else { return };
+                shown::step(out, made, &of.name);
+                if let Some(records) = &mut self.records {
+                    let mut record = String::new();
+                    shown::step(&mut record, made, &of.name);
+                    let at = Duration::to_string(&self.now.since(Instant::ZERO));
+                    records.push(format!("{{\"type\":\"step\",\"at_ms\":{at},{}", &record[1..]));
+                }
+            }
+            Want::End { call } => self.end(out, call),
+        }
+    }
+
+    /// A call has ended.
+    fn end(&mut self, out: &mut String, call: CallId) {
+        let start = out.len();
+        shown::done(out, &self.dispatcher, (call, self.now), &self.hello.messages, &mut self.mentioned);
+        let Some((made, outcome)) = self.dispatcher.made(call).zip(self.dispatcher.outcome(call)) else { return };
+        self.ended.push_back(End {
+            id: made.name.clone(),
+            run: made.run.clone(),
+            tool: made.tool.clone(),
+            done: out[start..].strip_suffix("}").unwrap_or_default().to_owned(),
+            is_escalated: matches!(outcome.kind, OutcomeKind::Escalated(_)),
+            resolved: None,
+        });
+    }
+}
+
+impl End {
+    /// Its `done`, with what a later driver does not know of it.
+    fn write(&self, out: &mut String) {
+        let mut rest = String::new();
+        let run = Some(&*self.run).filter(|run| !run.is_empty());
+        let object = Object::new(&mut rest).text("tool", &self.tool).text_if("run", run);
+        match &self.resolved {
+            None => object.end(),
+            Some(Resolved { effect, by }) => {
+                let mut resolved = String::new();
+                Object::new(&mut resolved).text("effect", effect.as_str()).text("by", by).end();
+                object.json("resolved", &resolved).end();
+            }
+        }
+        out.push_str(&self.done);
+        out.push(',');
+        out.push_str(&rest[1..]);
+    }
+}
