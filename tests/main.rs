@@ -32,6 +32,7 @@ mod random_recordings;
 mod readme;
 mod recordings;
 mod releases;
+mod reported;
 mod seeds;
 mod shipped_playbooks;
 mod storms;

@@ -359,7 +359,7 @@ fn every_wrong_value_of_every_key_is_refused_with_a_place() {
 }
 
 /// Keys of the schemas that this file has no example of: they are older than shared state, or of graphs and steps.
-const ELSEWHERE: [&str; 97] = [
+const ELSEWHERE: [&str; 99] = [
     "/actions",
     "/actions/inputs",
     "/actions/steps",
@@ -377,7 +377,9 @@ const ELSEWHERE: [&str; 97] = [
     "/otherwise",
     "/study",
     "/study/cache",
+    "/study/client_keys",
     "/study/dedupe",
+    "/study/failed_refresh",
     "/study/final_error",
     "/study/futile_refresh",
     "/study/permit",

@@ -23,7 +23,7 @@ use playproof_report::diagnostic::{render, tally};
 use playproof_report::json::document;
 use playproof_report::text;
 
-/// The lint of a study playbook: no fault, so it does not change the exit code.
+/// The lint of a study playbook: a fault only of the playbook that a project uses.
 const STUDY: &str = "study_playbook";
 
 formats!(Format: Table = "For people", Json = "One JSON document");
@@ -40,7 +40,8 @@ Examples:
   playproof lint --trace trace.jsonl which of its tools does no glob match because of a dot?
   playproof help shadowed_rule       what a lint means, and what to do
 
-Exit codes: 0 clean (also for a playbook that is for study), 1 warnings, 2 errors, or no playbook to lint.")]
+Exit codes: 0 clean (also for a named playbook that is for study), 1 warnings, or the project uses a playbook that is for
+study, 2 errors, or no playbook to lint.")]
 pub struct Options {
     /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's]
     #[arg(value_name = "PLAYBOOK")]
@@ -91,7 +92,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Format::Json => output.json(json(&linted))?,
         Format::Table => output.page(&page(&linted, terminal))?,
     }
-    Ok(linted.iter().flat_map(|one| &one.diagnostics).map(exit).max().unwrap_or(Exit::Clean))
+    let diagnostics = linted.iter().flat_map(|one| &one.diagnostics);
+    let is_in_use = args.playbooks.is_empty();
+    Ok(diagnostics.map(|diagnostic| exit(diagnostic, is_in_use)).max().unwrap_or(Exit::Clean))
 }
 
 fn one(name: &str, tools: &KnownTools) -> Result<Linted, Failure> {
@@ -106,10 +109,11 @@ fn one(name: &str, tools: &KnownTools) -> Result<Linted, Failure> {
     })
 }
 
-fn exit(diagnostic: &Diagnostic) -> Exit {
+/// What a diagnostic makes of the exit code; a project uses what nobody named.
+fn exit(diagnostic: &Diagnostic, is_in_use: bool) -> Exit {
     match diagnostic.severity {
         Severity::Error => Exit::Unusable,
-        Severity::Warning if diagnostic.id == STUDY => Exit::Clean,
+        Severity::Warning if diagnostic.id == STUDY && !is_in_use => Exit::Clean,
         Severity::Warning => Exit::Found,
     }
 }
@@ -141,7 +145,7 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
 }
 
 fn next(one: &Linted) -> Command {
-    match one.diagnostics.iter().find(|diagnostic| exit(diagnostic) == Exit::Unusable) {
+    match one.diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error) {
         Some(_) => "playproof schema playbook".into(),
         None => Command::new("playproof help").name(one.diagnostics.first().map_or("topics", |first| first.id)),
     }

@@ -203,7 +203,8 @@ impl<'a> MutantJudge<'a> {
             if runs.are_spent() {
                 return Judgement::NotJudged;
             }
-            let catches = match mutant.changes_tools || self.plan.has_steps {
+            let makes_keys = self.plan.playbook.studies(|study| study.makes_keys);
+            let catches = match mutant.changes_tools || self.plan.has_steps || makes_keys {
                 true => run.body.differs(&plan, &scenario(&plan, &case.fixture), runs),
                 false => run.body.differs(&plan, &run.scenario, runs),
             };

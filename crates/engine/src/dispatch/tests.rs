@@ -380,6 +380,17 @@ fn a_retry_guard_that_is_off_lets_an_unsafe_retry_pass() {
 }
 
 #[test]
+fn a_refresh_that_fails_is_ignored_under_study_only() {
+    let mut literal = playbook();
+    let answers = [failed(STALE), failed(TIMEOUT), Response::Ok];
+    let (_, outcome) = drive(&literal, keyed_write(), &answers[..2]);
+    assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::Exhausted(StopReason::RefreshFailed), 1));
+    literal.study = Some(Study { resends_after_failed_refresh: true, ..Study::safe("test") });
+    let (_, outcome) = drive(&literal, keyed_write(), &answers);
+    assert_eq!((outcome.kind, outcome.attempts), (OutcomeKind::SucceededAfterCompensation, 2));
+}
+
+#[test]
 fn an_unexpected_answer_decides_nothing() {
     let (book, mut machine, mut out) = (playbook(), Machine::default(), OutputBuffer::default());
     machine.handle_input(&book, Instant::ZERO, Input::Call(CALL, unkeyed_write()), &mut out);

@@ -405,6 +405,8 @@ pub struct Study {
     pub refused_reversal_exhausts: bool,
     /// `futile_refresh: deprecated`: a call is given up if its last allowed refresh did not help.
     pub futile_refresh_deprecates: bool,
+    /// `failed_refresh: resent`: a refresh that fails is ignored, and the call is sent again.
+    pub resends_after_failed_refresh: bool,
     /// `stale_evidence: resent`: the retry after a refresh carries the evidence that was refused.
     pub resends_stale_evidence: bool,
     /// `final_error: first`: the outcome carries the first error only.
@@ -415,6 +417,8 @@ pub struct Study {
     pub cache_ignores_arguments: bool,
     /// `permit: held_in_backoff`: a call keeps its permit until it ends.
     pub holds_permit_in_backoff: bool,
+    /// `client_keys: true`: the client makes a key for each write of a fixture that has none.
+    pub makes_keys: bool,
 }
 
 impl Study {
@@ -427,11 +431,13 @@ impl Study {
             token_guard: GuardMode::Checked,
             refused_reversal_exhausts: false,
             futile_refresh_deprecates: false,
+            resends_after_failed_refresh: false,
             resends_stale_evidence: false,
             final_error_first: false,
             registers_key_late: false,
             cache_ignores_arguments: false,
             holds_permit_in_backoff: false,
+            makes_keys: false,
         }
     }
 }

@@ -137,6 +137,7 @@ impl Names {
         let named = plan.playbook.action_named(&call.tool).filter(|_| call.is_action);
         let tool_name: &'a str = named.map_or(&call.tool, |action| &action.tool);
         let facts = plan.facts_among(&self.all_facts, tool_name);
+        let (key, written_key) = self.key_of(call, plan, facts);
         DrivenCall {
             name: &call.name,
             group: call.group.as_deref(),
@@ -145,7 +146,7 @@ impl Names {
             tool: ToolId(self.tools.intern(tool_name)),
             server: ServerId(self.servers.intern(self.all_facts.server(tool_name))),
             run: RunId(self.runs.intern(call.run.as_deref().unwrap_or_default())),
-            key: call.key.as_deref().map(|key| KeyId(self.keys.intern(key))),
+            key,
             token: call.token.as_deref().map(|token| TokenId(self.tokens.intern(token))),
             args: ArgsId(self.args.intern(&call.args)),
             at: call.at,
@@ -153,10 +154,20 @@ impl Names {
             answer_within: None,
             source: AnswerSource::Script(&call.script, outages(fixture, tool_name)),
             written_args: &call.args,
-            written_key: call.key.as_deref().unwrap_or(""),
+            written_key,
             draws: &call.draws,
             seed: fixture.seed,
             step: None,
+        }
+    }
+
+    /// The key of a call: its own, else for a write that of a client that makes keys (a study switch), named after the call.
+    fn key_of<'a>(&mut self, call: &'a FixtureCall, plan: &Plan, facts: ToolFacts) -> (Option<KeyId>, &'a str) {
+        let makes_keys = plan.playbook.studies(|study| study.makes_keys) && facts.access == Access::Write;
+        match call.key.as_deref() {
+            Some(key) => (Some(KeyId(self.keys.intern(key))), key),
+            None if makes_keys => (Some(KeyId(self.keys.intern(&format!("key of {}", call.name)))), &call.name),
+            None => (None, ""),
         }
     }
 

@@ -370,12 +370,14 @@ fn study(study: &Study) -> Vec<PlaybookRow> {
         ("token_guard", guard(study.token_guard)),
         ("refused_reversal", study.refused_reversal_exhausts.then_some("exhausted")),
         ("futile_refresh", study.futile_refresh_deprecates.then_some("deprecated")),
+        ("failed_refresh", study.resends_after_failed_refresh.then_some("resent")),
         ("stale_evidence", study.resends_stale_evidence.then_some("resent")),
         ("final_error", study.final_error_first.then_some("first")),
         ("dedupe", study.registers_key_late.then_some("after_permit")),
         ("cache", study.cache_ignores_arguments.then_some("ignores_arguments")),
         ("permit", study.holds_permit_in_backoff.then_some("held_in_backoff")),
     ];
+    let makes_keys = study.makes_keys.then(|| row("study", "client_keys", &json!(true)));
     let written = switches.into_iter().filter_map(|(switch, says)| Some(row("study", switch, &json!(says?))));
-    [row("study", "why", &json!(&*study.why))].into_iter().chain(written).collect()
+    [row("study", "why", &json!(&*study.why))].into_iter().chain(written).chain(makes_keys).collect()
 }

@@ -295,7 +295,9 @@ fn a_study_playbook_needs_a_reason() {
 fn the_rows_of_a_study_block_have_the_words_of_the_playbook() {
     let switches = [
         ("cache", "ignores_arguments"),
+        ("client_keys", "true"),
         ("dedupe", "after_permit"),
+        ("failed_refresh", "resent"),
         ("final_error", "first"),
         ("futile_refresh", "deprecated"),
         ("permit", "held_in_backoff"),
@@ -310,7 +312,8 @@ fn the_rows_of_a_study_block_have_the_words_of_the_playbook() {
     let rows = rows(&load(&GOOD.replace("classify:", &study)));
     let said = rows.iter().filter(|row| row.name.starts_with("study ") && row.name != "study why");
     let said: Vec<(String, String)> = said.map(|row| (row.name.clone(), row.text.clone())).collect();
-    let wanted = switches.map(|(switch, says)| (format!("study {switch}"), format!("\"{says}\"")));
+    let written = |says: &str| if says == "true" { says.to_owned() } else { format!("\"{says}\"") };
+    let wanted = switches.map(|(switch, says)| (format!("study {switch}"), written(says)));
     assert_eq!(said, wanted);
 }
 
@@ -462,11 +465,13 @@ fn every_change_that_affects_decisions_changes_the_fingerprint() {
         "token_guard: off",
         "refused_reversal: exhausted",
         "futile_refresh: deprecated",
+        "failed_refresh: resent",
         "stale_evidence: resent",
         "final_error: first",
         "dedupe: after_permit",
         "cache: ignores_arguments",
         "permit: held_in_backoff",
+        "client_keys: true",
     ];
     let mut all: Vec<String> = switches.iter().map(|switch| study(switch).to_string()).collect();
     all.sort();

@@ -102,7 +102,7 @@ fn study(playbook: &mut Playbook) -> &mut Study {
 
 fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {
     type Switch = (&'static str, fn(&Study) -> bool, fn(&mut Study));
-    const SWITCHES: [Switch; 10] = [
+    const SWITCHES: [Switch; 12] = [
         ("reclassify", |study| study.first_failure_only, |study| study.first_failure_only = false),
         (
             "retry_guard",
@@ -116,11 +116,17 @@ fn switches(playbook: &Playbook, all: &mut Vec<Mutant>) {
         ),
         ("refused_reversal", |study| study.refused_reversal_exhausts, |study| study.refused_reversal_exhausts = false),
         ("futile_refresh", |study| study.futile_refresh_deprecates, |study| study.futile_refresh_deprecates = false),
+        (
+            "failed_refresh",
+            |study| study.resends_after_failed_refresh,
+            |study| study.resends_after_failed_refresh = false,
+        ),
         ("stale_evidence", |study| study.resends_stale_evidence, |study| study.resends_stale_evidence = false),
         ("final_error", |study| study.final_error_first, |study| study.final_error_first = false),
         ("dedupe", |study| study.registers_key_late, |study| study.registers_key_late = false),
         ("cache", |study| study.cache_ignores_arguments, |study| study.cache_ignores_arguments = false),
         ("permit", |study| study.holds_permit_in_backoff, |study| study.holds_permit_in_backoff = false),
+        ("client_keys", |study| study.makes_keys, |study| study.makes_keys = false),
     ];
     let Some(now) = &playbook.study else { return };
     for (name, is_on, clear) in SWITCHES.into_iter().filter(|(_, is_on, _)| is_on(now)) {

@@ -58,7 +58,11 @@ impl Transition<'_> {
         let (status, provenance) = (response.status(), meta.provenance);
         self.emit(Decision::EvidenceRefreshed { evidence, status, provenance });
         match response {
-            Response::Ok => self.on_refreshed(evidence, then),
+            Response::Ok => self.on_refreshed(Some(evidence), then),
+            _ if self.playbook.studies(|study| study.resends_after_failed_refresh) => {
+                self.state().note_error(response.error());
+                self.on_refreshed(None, then);
+            }
             Response::Unanswered => self.finish(OutcomeKind::Undetermined(RequestKind::Refresh(evidence))),
             Response::Suspected(error) => {
                 self.state().note_error(error);
@@ -75,7 +79,8 @@ impl Transition<'_> {
         }
     }
 
-    fn on_refreshed(&mut self, evidence: EvidenceId, then: AfterRefresh) {
+    /// Goes on after a refresh, with the evidence that it brought.
+    fn on_refreshed(&mut self, evidence: Option<EvidenceId>, then: AfterRefresh) {
         if then == AfterRefresh::Abort {
             return self.deprecate(DeprecationReason::RefreshAbort);
         }
@@ -83,7 +88,7 @@ impl Transition<'_> {
         let resends_stale = self.playbook.studies(|study| study.resends_stale_evidence);
         let state = self.state();
         let (since, next) = (state.facts.at, AttemptNo::new(state.attempts).next());
-        if !resends_stale {
+        if let Some(evidence) = evidence.filter(|_| !resends_stale) {
             state.evidence = evidence;
         }
         match wait::starts_in_time(&limits, since, now) {

@@ -101,11 +101,13 @@ fn study(at: At<'_>) -> Option<Study> {
         token_guard: guard("token_guard"),
         refused_reversal_exhausts: is_on("refused_reversal"),
         futile_refresh_deprecates: is_on("futile_refresh"),
+        resends_after_failed_refresh: is_on("failed_refresh"),
         resends_stale_evidence: is_on("stale_evidence"),
         final_error_first: is_on("final_error"),
         registers_key_late: is_on("dedupe"),
         cache_ignores_arguments: is_on("cache"),
         holds_permit_in_backoff: is_on("permit"),
+        makes_keys: is_on("client_keys"),
     })
 }
 
