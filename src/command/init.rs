@@ -225,7 +225,13 @@ fn no_mapping(path: &str, why: NoMapping, redaction: &RedactionRules) -> Failure
                 .help("write one by hand that reads other fields, and name it with `--map`")
                 .next("playproof schema mapping");
         }
-        NoMapping::Doubtful(doubt) => return doubtful(path, doubt, redaction),
+        // No golden is made of a draft that reads a recording wrong.
+        NoMapping::Doubtful(DraftDoubt { looking, of }) => {
+            let said =
+                format!("a mapping drafted from it finds no failure, and {looking} of {of} results look like one");
+            let help = "write one that says which results failed (`failed`, `not_failed`), and name it with `--map`";
+            return Failure::source(path, DOUBTFUL_DRAFT, said).help(help).next("playproof schema mapping");
+        }
         NoMapping::Unmapped(why) => why,
     };
     let said = format!("this is no recording that is recognised, and no field of it looks like {}", why.missing);
@@ -235,24 +241,6 @@ fn no_mapping(path: &str, why: NoMapping, redaction: &RedactionRules) -> Failure
     Failure::source(path, "unmapped", said)
         .help(format!("{has}; if it is a log of tool calls, write a mapping for it by hand and name it with `--map`"))
         .next("playproof schema mapping")
-}
-
-/// A draft that reads a recording wrong: no golden is made of it.
-fn doubtful(path: &str, doubt: DraftDoubt, redaction: &RedactionRules) -> Failure {
-    let (said, help) = match doubt {
-        DraftDoubt::ProtocolMessage(method) => (
-            format!(
-                "a mapping drafted from it takes `{}`, a message of a protocol, for a tool",
-                redaction.text(&method)
-            ),
-            "write one that reads the tool from the message (`tool: params.name`), and name it with `--map`",
-        ),
-        DraftDoubt::NoFailures { looking, of } => (
-            format!("a mapping drafted from it finds no failure, and {looking} of {of} results look like one"),
-            "write one that says which results failed (`failed`, `not_failed`), and name it with `--map`",
-        ),
-    };
-    Failure::source(path, DOUBTFUL_DRAFT, said).help(help).next("playproof schema mapping")
 }
 
 /// The folder as it is before.

@@ -6,9 +6,9 @@ use std::fmt;
 
 use crate::failure::Assessment;
 use crate::histories::History;
-use crate::misfit::{UnknownKind, UnusedField};
 use crate::origin::Origins;
 use crate::tool_hints::HintsByTool;
+use crate::unused::{UnknownKind, UnusedField};
 use playproof_formats::diagnostic::counted;
 
 /// A foreign source as lines in our own trace format.
@@ -238,7 +238,7 @@ impl LossReport {
     /// All warnings, and the parts of a mapping that fit no row, a sentence each.
     pub fn remarks(&self) -> Vec<String> {
         let warnings = self.warnings.keys().filter_map(|warning| self.describe(*warning));
-        warnings.chain(self.misfits()).chain(self.described_change()).collect()
+        warnings.chain(self.unfitting()).chain(self.described_change()).collect()
     }
 
     /// What the user's mapping changed in a recognised format.
@@ -248,7 +248,7 @@ impl LossReport {
     }
 
     /// The other formats of the source, and the parts of a mapping that fit no row.
-    fn misfits(&self) -> Vec<String> {
+    fn unfitting(&self) -> Vec<String> {
         let others = self.others.iter().map(|other| format!("a part of it looks like {other}, and is not read"));
         let no_result = "no row fits `result.where`, so no call has a result".to_owned();
         let no_result = self.no_row_is_a_result.then_some(no_result);
@@ -400,7 +400,7 @@ impl fmt::Display for LossReport {
         for warning in self.warnings.keys().filter_map(|warning| self.describe(*warning)) {
             write!(f, "\n  - {warning}")?;
         }
-        self.misfits().iter().chain(&self.described_change()).try_for_each(|said| write!(f, "\n{said}"))
+        self.unfitting().iter().chain(&self.described_change()).try_for_each(|said| write!(f, "\n{said}"))
     }
 }
 

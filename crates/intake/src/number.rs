@@ -76,7 +76,7 @@ impl<'a> Decimal<'a> {
 }
 
 /// The label under a wrong JSON value: `out of range` for a number where a number was `expected`, else `wrong type`.
-pub(super) fn misfit(raw: &str, expected: &str) -> &'static str {
+pub(super) fn mismatch(raw: &str, expected: &str) -> &'static str {
     let is_number = expected.starts_with("a number") && raw.parse::<f64>().is_ok();
     if is_number { "out of range" } else { "wrong type" }
 }

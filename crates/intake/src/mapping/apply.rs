@@ -15,7 +15,7 @@ use super::pairing::{CalledTools, WaitingCalls};
 use super::requests::OpenRequests;
 use super::row::{SourceRow, rows_of};
 use super::time;
-use super::unseen::{FIRST_ROWS, UnseenTests};
+use super::unseen::UnseenTests;
 use super::values::{listed, missing, names_request, of_document, stripped, value_of};
 use crate::failure::FailureCache;
 use crate::hash;
@@ -201,15 +201,18 @@ impl Applier {
             }
             let has_condition = self.mapping.results.iter().any(|result| result.when.is_some());
             self.loss.no_row_is_a_result = has_condition && !results;
-            let looked_for = results || !has_condition;
-            if let Some(report) = self.mistakes(looked_for) {
+            let unfound = match self.sample.without_rows(&self.mapping, &self.no_rows) {
+                Some(unused) => {
+                    self.loss.unused.push(unused);
+                    Vec::new()
+                }
+                None => self.sample.unfound(&self.mapping, &self.hits, &self.unseen, results || !has_condition),
+            };
+            if let Some(report) = self.mistakes(self.sample.errors(&unfound)) {
                 return Err(report);
             }
-            self.loss.unused = self.sample.unused(&self.mapping, &self.hits, &self.no_rows, looked_for);
             let has_failures = self.loss.failures + self.loss.suspected > 0 || !results;
-            let mut misspelt = self.sample.misspelt(&self.mapping, &self.unseen, has_failures);
-            misspelt.retain(|test| !self.loss.unused.iter().any(|field| field.path == test.path));
-            self.loss.unused.append(&mut misspelt);
+            self.loss.unused.append(&mut self.sample.warnings(&self.mapping, &unfound, has_failures));
         }
         let of_user = self.mapping.title.is_none().then_some(&self.mapping).or(self.mapping.overrides.as_ref());
         self.loss.unknown_kinds.extend(of_user.into_iter().flat_map(|mapping| mapping.misspelt_kinds()));
@@ -219,9 +222,8 @@ impl Applier {
         Ok(self.loss)
     }
 
-    /// What the mapping needs of each row and no row has, and durations without a unit.
-    fn mistakes(&self, results: bool) -> Option<Report> {
-        let mut found = self.sample.missing(&self.mapping, &self.hits, &self.unseen, (&self.no_rows, results));
+    /// The mistakes that were `found` in the mapping, and a duration without a unit.
+    fn mistakes(&self, mut found: Vec<Diagnostic>) -> Option<Report> {
         found.extend(self.unitless.clone().map(|span| {
             let said = Diagnostic::error("no_unit", "a duration has no unit").at(span, "its values are numbers");
             said.help("say the unit, such as `{ path: PATH, unit: ms }`")
@@ -268,9 +270,6 @@ impl Applier {
         self.sample.add(row);
         let mapping = Arc::clone(&self.mapping);
         self.unseen.row(row);
-        if self.rows == FIRST_ROWS {
-            self.unseen.keep(|test| self.sample.suspects(&mapping, test));
-        }
         let is_copy = self.is_copy(row);
         let result = mapping.results.iter().find(|result| lists.contains(&result.records) && result.is_for(row));
         if is_copy && (result.is_none() || mapping.title.is_none()) {

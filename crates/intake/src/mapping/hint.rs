@@ -8,9 +8,9 @@ use super::path::{FILE, Path, child};
 use super::row::SourceRow;
 use super::unseen::{UnseenTest, UnseenTests};
 use crate::json::{self, Fields, Parsed};
-use crate::misfit::UnusedField;
 use crate::raw_value::RawValue;
 use crate::redact::RedactionRules;
+use crate::unused::UnusedField;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 
 /// Rows that are sampled.
@@ -21,6 +21,20 @@ const PATHS: usize = 200;
 const DEPTH: usize = 4;
 /// Paths that a message names.
 const NAMED: usize = 20;
+
+/// A path that the mapping looks for and no row has.
+#[derive(Debug)]
+pub(super) struct Unfound {
+    /// The key of the mapping, such as `call.args` or `failed`.
+    field: String,
+    path: String,
+    /// Its place in the mapping file.
+    span: Range<usize>,
+    /// Each row needs it.
+    is_needed: bool,
+    /// A condition tests it.
+    is_test: bool,
+}
 
 /// The paths of the first rows, and those to rows.
 #[derive(Debug)]
@@ -118,21 +132,49 @@ impl RowSample {
         self.redaction.is_empty()
     }
 
-    /// The selectors that no row has and that may be missing; those of results only if a row is a result, and not where
-    /// `records` finds no rows.
-    pub(super) fn unused(&self, mapping: &Mapping, hits: &[u64], no_rows: &[usize], results: bool) -> Vec<UnusedField> {
-        if let Some(unused) = self.result_without_rows(mapping, no_rows) {
-            return vec![unused];
-        }
-        let unused_field = |selector: &Selector| {
-            let path = selector.written();
-            let elsewhere = self.paths.contains(&path);
-            let near = if elsewhere { None } else { self.near(&path) };
-            let place = mapping.place(&selector.span);
-            UnusedField { field: selector.field.clone(), path, near, elsewhere, place }
+    /// What the mapping looks for and no row has; what only results have, only if a row is a result.
+    pub(super) fn unfound(&self, mapping: &Mapping, hits: &[u64], unseen: &UnseenTests, results: bool) -> Vec<Unfound> {
+        let needed = mapping.needed_tests();
+        let needs = |test: &UnseenTest| needed.iter().any(|(key, one)| *key == test.key && one.span == test.span);
+        let of_selector = |part: &Selector| Unfound {
+            field: part.field.clone(),
+            path: part.written(),
+            span: part.span.clone(),
+            is_needed: part.is_needed(),
+            is_test: false,
         };
-        let unused = self.unused_selectors(mapping, hits, results).into_iter();
-        unused.filter(|selector| !selector.is_optional).map(unused_field).collect()
+        let of_test = |test: &UnseenTest| Unfound {
+            field: test.key.to_owned(),
+            path: test.path.to_string(),
+            span: test.span.clone(),
+            is_needed: needs(test),
+            is_test: true,
+        };
+        let parts = self.unused_selectors(mapping, hits, results).into_iter().filter(|part| !part.is_optional);
+        let tests = unseen.paths().filter(|test| !self.is_null(&test.path));
+        parts.map(of_selector).chain(tests.map(of_test)).collect()
+    }
+
+    /// The warnings about what is not needed. A path of a condition is probably wrong where rows have a path that is written
+    /// nearly so and that is not tested too, or where nothing failed and no path of `failed` was there to tell. Any other one
+    /// may well be for a failure that this source does not hold.
+    pub(super) fn warnings(&self, mapping: &Mapping, unfound: &[Unfound], has_failures: bool) -> Vec<UnusedField> {
+        let of_failed = unfound.iter().filter(|part| part.field == "failed").count();
+        let failed = mapping.failed.conditions.iter().flat_map(|condition| condition.paths());
+        let nothing_tells = !has_failures && of_failed == failed.count();
+        let warning = |part: &Unfound| {
+            let elsewhere = !part.is_test && self.paths.contains(&part.path);
+            let near = match part.is_test {
+                true => self.near_untested(mapping, part),
+                false => self.near(&part.path).filter(|_| !elsewhere),
+            };
+            let is_wrong = !part.is_test || near.is_some() || (part.field == "failed" && nothing_tells);
+            let (field, path, place) = (part.field.clone(), part.path.clone(), mapping.place(&part.span));
+            is_wrong.then_some(UnusedField { field, path, near, elsewhere, place })
+        };
+        let is_named =
+            |part: &&Unfound| !part.is_test || unfound.iter().all(|other| other.is_test || other.path != part.path);
+        unfound.iter().filter(is_named).filter_map(warning).collect()
     }
 
     fn unused_selectors<'m>(&self, mapping: &'m Mapping, hits: &[u64], results: bool) -> Vec<&'m Selector> {
@@ -151,47 +193,26 @@ impl RowSample {
         all.filter(|selector| unused(selector) && !is_null(selector)).collect()
     }
 
-    /// What each row needs and no row has, each with its place in the mapping.
-    pub(super) fn missing(
-        &self,
-        mapping: &Mapping,
-        hits: &[u64],
-        unseen: &UnseenTests,
-        (no_rows, results): (&[usize], bool),
-    ) -> Vec<Diagnostic> {
-        if self.result_without_rows(mapping, no_rows).is_some() {
-            return Vec::new();
-        }
-        let selectors = self.unused_selectors(mapping, hits, results).into_iter().filter(|part| part.is_needed());
-        let parts = selectors.map(|part| (part.field.as_str(), part.written(), part.span.clone()));
-        let needed = mapping.needed_tests();
-        let is_needed =
-            |test: &&UnseenTest| needed.iter().any(|(key, needed)| *key == test.key && needed.span == test.span);
-        let tests = unseen.paths().filter(|test| !self.is_null(&test.path)).filter(is_needed);
-        let tests = tests.map(|test| (test.key, test.path.to_string(), test.span.clone()));
-        let said = |(field, path, span): (&str, String, Range<usize>)| {
-            let elsewhere = self.paths.contains(&path);
-            let near = if elsewhere { None } else { self.near(&path) };
-            let message =
-                format!("no row {}has `{path}`, which `{field}` needs", if elsewhere { "of its kind " } else { "" });
-            let said = Diagnostic::error("unknown_path", message).at(span, "no row has this");
-            let near = near.map(|near| format!("did you mean `{near}`?"));
-            said.help(near.unwrap_or_else(|| "where rows may lack it, write `optional: true` beside it".to_owned()))
+    /// The errors about what each row needs, each with its place in the mapping.
+    pub(super) fn errors(&self, unfound: &[Unfound]) -> Vec<Diagnostic> {
+        let said = |part: &Unfound| {
+            let elsewhere = self.paths.contains(&part.path);
+            let kind = if elsewhere { "of its kind " } else { "" };
+            let message = format!("no row {kind}has `{}`, which `{}` needs", part.path, part.field);
+            let near = self.near(&part.path).filter(|_| !elsewhere).map(|near| format!("did you mean `{near}`?"));
+            let help = near.unwrap_or_else(|| "where rows may lack it, write `optional: true` beside it".to_owned());
+            Diagnostic::error("unknown_path", message).at(part.span.clone(), "no row has this").help(help)
         };
-        parts.chain(tests).map(said).collect()
+        unfound.iter().filter(|part| part.is_needed).map(said).collect()
     }
 
-    fn result_without_rows(&self, mapping: &Mapping, no_rows: &[usize]) -> Option<UnusedField> {
+    /// The `records` of results that find no rows: then no path of a result is looked for.
+    pub(super) fn without_rows(&self, mapping: &Mapping, no_rows: &[usize]) -> Option<UnusedField> {
         let [result] = mapping.results.as_slice() else { return None };
         let span = result.records_span.clone().filter(|_| no_rows.contains(&result.records))?;
-        Some(self.without_rows(mapping, result, span))
-    }
-
-    /// The `records` of results that find no rows.
-    fn without_rows(&self, mapping: &Mapping, result: &ResultMap, span: Range<usize>) -> UnusedField {
         let path = mapping.written_records(result.records);
-        let near = self.near_list(&path);
-        UnusedField { field: "result.records".into(), near, path, elsewhere: false, place: mapping.place(&span) }
+        let (near, place) = (self.near_list(&path), mapping.place(&span));
+        Some(UnusedField { field: "result.records".into(), near, path, elsewhere: false, place })
     }
 
     fn near_list(&self, path: &str) -> Option<String> {
@@ -199,43 +220,15 @@ impl RowSample {
         near.map(|near| self.shown(near))
     }
 
-    /// The paths of conditions that no row has and that are probably wrong: rows have a path that is written nearly so and
-    /// that is not tested too, or nothing failed and no path of `failed` was there to tell. Any other condition may well be for
-    /// a failure that this source does not hold.
-    pub(super) fn misspelt(&self, mapping: &Mapping, unseen: &UnseenTests, has_failures: bool) -> Vec<UnusedField> {
-        let unseen: Vec<_> = unseen.paths().filter(|test| !self.is_null(&test.path)).collect();
-        let of_failed = unseen.iter().filter(|test| test.key == "failed").count();
-        let failed = mapping.failed.conditions.iter().flat_map(|condition| condition.paths());
-        let nothing_tells = !has_failures && of_failed == failed.count();
-        let misspelt = |test: &&UnseenTest| {
-            let near = self.near_untested(mapping, test);
-            (near.is_some() || test.key == "failed" && nothing_tells).then(|| UnusedField {
-                field: test.key.to_owned(),
-                path: test.path.to_string(),
-                near,
-                elsewhere: false,
-                place: mapping.place(&test.span),
-            })
-        };
-        unseen.iter().filter_map(misspelt).collect()
-    }
-
     /// The path that a condition for a path which no row has probably means. A path that is tested too is another one.
-    fn near_untested(&self, mapping: &Mapping, test: &UnseenTest) -> Option<String> {
-        let path = test.path.to_string();
-        let parts = mapping.results.iter().flat_map(ResultMap::parts).map(|(name, _)| name);
-        let parts = parts.filter(|_| mapping.tests_of_results().iter().any(|(key, _)| *key == test.key));
-        let near =
-            did_you_mean(&path, self.paths.iter().map(String::as_str).chain(parts)).filter(|near| *near != path)?;
-        let mut tests = mapping.tests_of_results().into_iter().chain(mapping.tests_of_rows());
+    fn near_untested(&self, mapping: &Mapping, part: &Unfound) -> Option<String> {
+        let (of_results, of_rows) = (mapping.tests_of_results(), mapping.tests_of_rows());
+        let is_of_result = of_results.iter().any(|(key, _)| *key == part.field);
+        let parts = mapping.results.iter().flat_map(ResultMap::parts).map(|(name, _)| name).filter(|_| is_of_result);
+        let near = did_you_mean(&part.path, self.paths.iter().map(String::as_str).chain(parts))?;
+        let mut tests = of_results.iter().chain(&of_rows);
         let is_tested = tests.any(|(_, other)| other.subject.named().is_some_and(|named| named == near));
-        (!is_tested).then(|| self.shown(near))
-    }
-
-    /// Whether it is probably a slip that no row had this so far.
-    pub(super) fn suspects(&self, mapping: &Mapping, test: &UnseenTest) -> bool {
-        let is_needed = mapping.needed_tests().iter().any(|(_, needed)| needed.span == test.span);
-        is_needed || test.key == "failed" || self.near_untested(mapping, test).is_some()
+        (near != part.path && !is_tested).then(|| self.shown(near))
     }
 
     /// The report of a mapping by which the content alone tells whether a result failed, if no result has any.

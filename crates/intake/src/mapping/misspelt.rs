@@ -1,7 +1,7 @@
 //! The kinds of a mapping that are probably misspelt known ones. Reads no rows.
 
 use super::model::Mapping;
-use crate::misfit::UnknownKind;
+use crate::unused::UnknownKind;
 use playproof_formats::playbook::KNOWN_KINDS;
 use playproof_formats::playbook::lint::likely_kind;
 

@@ -791,7 +791,7 @@ fn failed_and_not_failed_name_parts_of_the_result_where_the_row_has_no_field_of_
 }
 
 /// What the report says of a mapping and rows beside the warnings.
-fn misfits(map: &str, rows: &str) -> Vec<String> {
+fn unfitting(map: &str, rows: &str) -> Vec<String> {
     let loss = applied(&format!("format: mapping/1\n{map}"), rows).0.loss;
     loss.unused.iter().map(ToString::to_string).chain(loss.unknown_kinds.iter().map(ToString::to_string)).collect()
 }
@@ -808,7 +808,7 @@ fn a_misspelt_path_of_any_condition_is_named_with_its_place_and_what_is_meant() 
             true => map.replace("skip: { hb: true }", condition),
             false => format!("{map}{condition}\n"),
         };
-        misfits(&map, LOG).join("; ")
+        unfitting(&map, LOG).join("; ")
     };
     let no_row = |path: &str, key: &str, place: &str, near: &str| {
         let who = if key == "skip" { "row" } else { "result" };
@@ -831,9 +831,9 @@ fn a_misspelt_path_of_any_condition_is_named_with_its_place_and_what_is_meant() 
 fn a_kind_that_is_nearly_a_known_one_is_named() {
     let said = "no known kind is `timout`, which the mapping names as `kinds` at m.yaml:5:10 (did you mean `timeout`?)";
     let map = "call: { tool: op }\nresult: { body: why }\nfailed: text\n";
-    assert_eq!(misfits(&format!("{map}kinds: {{ timout: {{ why: late }} }}"), LOG), [said]);
-    assert_eq!(misfits(&format!("{map}kinds: {{ timout: {{ why: a }}, timeout: {{ why: b }} }}"), LOG), [""; 0]);
-    assert_eq!(misfits(&format!("{map}kinds: {{ stock_held: {{ why: late }} }}"), LOG), [""; 0]);
+    assert_eq!(unfitting(&format!("{map}kinds: {{ timout: {{ why: late }} }}"), LOG), [said]);
+    assert_eq!(unfitting(&format!("{map}kinds: {{ timout: {{ why: a }}, timeout: {{ why: b }} }}"), LOG), [""; 0]);
+    assert_eq!(unfitting(&format!("{map}kinds: {{ stock_held: {{ why: late }} }}"), LOG), [""; 0]);
 }
 
 #[test]
@@ -845,16 +845,16 @@ fn a_path_to_rows_that_finds_none_is_named_and_not_what_the_rows_would_have() {
              result: {{ records: 'sessions[*].turns[*].{outs}[*]', run: ^^.sid, id: id, body: b }}\nfailed: text\n"
         )
     };
-    assert_eq!(misfits(&map("turns", "outs"), document), [""; 0]);
+    assert_eq!(unfitting(&map("turns", "outs"), document), [""; 0]);
     let said = "no rows are at `sessions[*].turns[*].outz[*]`, which the mapping names as `result.records` at m.yaml:3:20 \
                 (did you mean `sessions[*].turns[*].outs[*]`?)";
-    assert_eq!(misfits(&map("turns", "outz"), document), [said]);
+    assert_eq!(unfitting(&map("turns", "outz"), document), [said]);
     let wrong = mapping(&format!("format: mapping/1\n{}", map("turnz", "outs")));
     let report = as_recorded(&wrong, document.as_bytes()).expect_err("no calls");
     let (id, text, diagnostic) = underlined(&report).remove(0);
     assert_eq!((id, text.as_str()), ("no_rows", "'sessions[*].turnz[*].acts[*]'"));
     assert_eq!(diagnostic.help.as_deref(), Some("did you mean `sessions[*].turns[*].acts[*]`?"));
-    let near = |run: &str| misfits(&map("turns", "outs").replacen("^^.sid", run, 1), document).join("; ");
+    let near = |run: &str| unfitting(&map("turns", "outs").replacen("^^.sid", run, 1), document).join("; ");
     assert!(near("^.sid").ends_with("(did you mean `^^.sid`?)"), "{}", near("^.sid"));
     assert!(near("$flie").ends_with("(did you mean `$file`?)"), "{}", near("$flie"));
 }
@@ -1017,11 +1017,11 @@ fn a_test_on_absence_is_about_the_field_of_the_row_and_no_part_of_the_result() {
 #[test]
 fn a_field_that_is_null_in_each_row_is_there_and_a_missing_one_is_named_once() {
     let map = "call: { tool: t }\nresult: { message: error, body: b }\nfailed: { error: { absent: false } }\n";
-    assert_eq!(misfits(map, r#"{"t":"a","b":"done","error":null}"#), [""; 0]);
+    assert_eq!(unfitting(map, r#"{"t":"a","b":"done","error":null}"#), [""; 0]);
     let below = map.replace("error", "error.text");
-    assert_eq!(misfits(&below, r#"{"t":"a","b":"done","error":null}"#), [""; 0]);
+    assert_eq!(unfitting(&below, r#"{"t":"a","b":"done","error":null}"#), [""; 0]);
     let said = "no row has `error`, which the mapping names as `result.message` at m.yaml:3:20";
-    assert_eq!(misfits(map, r#"{"t":"a","b":"done"}"#), [said]);
+    assert_eq!(unfitting(map, r#"{"t":"a","b":"done"}"#), [said]);
 }
 
 #[test]

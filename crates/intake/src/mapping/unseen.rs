@@ -7,9 +7,6 @@ use super::model::Mapping;
 use super::path::Path;
 use super::row::SourceRow;
 
-/// The rows, from the first, after which only what is probably a slip is looked for.
-pub(super) const FIRST_ROWS: u64 = 1_000;
-
 /// What no row has had so far.
 #[derive(Debug, Default)]
 pub(super) struct UnseenTests {
@@ -53,12 +50,6 @@ impl UnseenTests {
     /// Takes a row that is a result.
     pub(super) fn result(&mut self, row: &SourceRow<'_>) {
         self.of_results.retain(|test| row.find(&test.path).is_none());
-    }
-
-    /// Looks no longer for what is not `wanted`.
-    pub(super) fn keep(&mut self, wanted: impl Fn(&UnseenTest) -> bool) {
-        self.of_rows.retain(&wanted);
-        self.of_results.retain(&wanted);
     }
 
     /// The paths that no row had.

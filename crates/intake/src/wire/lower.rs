@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::args_meaning;
 use crate::json::BorrowedText;
-use crate::number::{Decimal, misfit};
+use crate::number::{Decimal, mismatch};
 use crate::pieces::{BYTE_ORDER_MARK, REMOVE_MARKS, STRAY_MARK};
 use crate::wire::error_cache::ErrorCache;
 use crate::wire::fields::FieldSlices;
@@ -438,7 +438,7 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn wrong_type(self, raw: &str, name: &str, expected: &str) -> Box<LineError> {
-        self.error("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), misfit(raw, expected))
+        self.error("wrong_type", self.span(raw), format!("`{name}` must be {expected}"), mismatch(raw, expected))
     }
 
     pub(super) fn twice(self, name: &str, value: &str) -> Box<LineError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::names::{self, FieldRole};
+use super::names;
 use super::survey::{FieldStats, Survey};
 use super::text::flow;
 use playproof_formats::yaml::scalar;
@@ -27,7 +27,7 @@ pub(super) fn signals(survey: &Survey, except: &[&str]) -> Vec<FailureSignal> {
 
 /// Whether the field is inside the answer of a tool.
 pub(super) fn in_answer(field: &FieldStats) -> bool {
-    let is_body = |above: &[String]| FieldRole::Body.rank(above).is_some() && !is_http(above);
+    let is_body = |above: &[String]| names::rank("body", above).is_some() && !is_http(above);
     (1..field.steps.len()).any(|end| field.steps.get(..end).is_some_and(is_body))
 }
 
@@ -37,33 +37,28 @@ fn is_http(path: &[String]) -> bool {
 }
 
 fn signal(field: &FieldStats) -> Option<FailureSignal> {
-    const GOOD: [&str; 7] = ["ok", "success", "succeeded", "successful", "issuccess", "isok", "issuccessful"];
-    const BAD: [&str; 9] =
-        ["error", "err", "iserror", "failed", "haserror", "failure", "isfailure", "refused", "rejected"];
-    const WORDS: [&str; 8] =
-        ["status", "state", "outcome", "result", "resultstatus", "callstatus", "toolstatus", "spanstatus"];
     let name = names::plain(field.steps.last()?);
     let is_flag = field.bools == field.rows.len();
     if is_flag {
-        let failed = if GOOD.contains(&name.as_str()) { "false" } else { "true" };
-        let known = GOOD.contains(&name.as_str()) || BAD.contains(&name.as_str());
-        return known.then(|| of(field, failed.to_owned(), |value| value == failed));
+        let is_good = names::has("good_flag", &name);
+        let failed = if is_good { "false" } else { "true" };
+        return (is_good || names::has("bad_flag", &name))
+            .then(|| of(field, failed.to_owned(), |value| value == failed));
     }
-    if FieldRole::Status.rank(&field.steps).is_some() && field.numbers_within(100.0, 599.0) {
+    if field.rank("status").is_some() && field.numbers_within(100.0, 599.0) {
         return Some(of(field, "400-599".to_owned(), |value| value.parse().is_ok_and(|n: f64| n >= 400.0)));
     }
     let in_status = field.steps.iter().rev().nth(1).is_some_and(|above| names::plain(above) == "status");
     if name == "code" && in_status && field.numbers_within(0.0, 2.0) {
         return Some(of(field, "2".to_owned(), |value| value == "2")); // OpenTelemetry: 0 unset, 1 ok, 2 error
     }
-    let is_named = WORDS.contains(&name.as_str()) || (name == "code" && in_status);
-    let is_word = is_named && field.texts == field.rows.len() && field.values.len() <= 30;
-    if is_word {
+    let is_state = names::has("state", &name) || (name == "code" && in_status);
+    if is_state && field.texts == field.rows.len() && field.values.len() <= 30 {
         return status_words(field);
     }
-    let error = FieldRole::Message.rank(&field.steps).is_some() || names::is_error(&name);
+    let error = field.rank("message").is_some() || names::has("error", &name);
     let is_error = error && (name.contains("err") || name.contains("exception") || name.contains("failure"));
-    let in_error = field.steps.iter().rev().skip(1).any(|above| names::is_error(&names::plain(above)));
+    let in_error = field.steps.iter().rev().skip(1).any(|above| names::has("error", &names::plain(above)));
     if is_error && !in_error && field.texts + field.objects > 0 {
         let empty = field.values.contains_key("");
         let test = if empty { "{ matches: \".\" }" } else { "{ absent: false }" };
@@ -73,20 +68,21 @@ fn signal(field: &FieldStats) -> Option<FailureSignal> {
         }
         return Some(signal);
     }
-    let says_error = |value: &str| value.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
-    let is_answer = FieldRole::Body.rank(&field.steps).is_some() && field.values.keys().any(|value| says_error(value));
-    is_answer.then(|| of(field, "{ starts_with: error }".to_owned(), says_error))
+    None
 }
 
 /// The signal of a status in words.
 fn status_words(field: &FieldStats) -> Option<FailureSignal> {
-    let bad: Vec<&str> = field.values.keys().map(String::as_str).filter(|value| names::means_failure(value)).collect();
-    let good = ["ok", "success", "succeeded", "completed", "complete", "done"];
-    let open = ["pending", "queued", "running", "started", "in_progress", "processing", "open", "new", "unset"];
-    let is = |words: &[&str], value: &str| words.contains(&value.to_lowercase().as_str());
-    let is_status = field.values.keys().any(|value| is(&good, value));
+    let bad: Vec<&str> =
+        field.values.keys().map(String::as_str).filter(|value| names::means("means_failure", value)).collect();
+    let is = |row: &str, value: &str| names::has(row, &value.to_lowercase());
+    let is_status = field.values.keys().any(|value| is("means_success", value));
     // Beside the words for a success, what is left is a failure: `KO`.
-    let others = field.values.keys().map(String::as_str).filter(|value| !is(&good, value) && !is(&open, value));
+    let others = field
+        .values
+        .keys()
+        .map(String::as_str)
+        .filter(|value| !is("means_success", value) && !is("means_unfinished", value));
     let others: Vec<&str> = others.filter(|value| !value.is_empty()).collect();
     match bad.as_slice() {
         [] if is_status && (1..=3).contains(&others.len()) => {

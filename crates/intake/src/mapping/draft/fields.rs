@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::failures::{FailureSignal, in_answer};
-use super::names::FieldRole;
+use super::names;
 use super::row_roles::{RowRoles, ids, ids_of_results, keys};
 use super::survey::{FieldStats, Survey};
 use super::text::{DraftLine, flow};
@@ -20,36 +20,35 @@ pub(super) struct FieldFinder<'s> {
     pub(super) tool: &'s FieldStats,
 }
 
+/// The fields with times: of the call, of the start and the end of an attempt, and of how long it took.
+#[derive(Default)]
+pub(super) struct Times<'s> {
+    pub(super) unit: Option<&'static str>,
+    call: Option<&'s FieldStats>,
+    started: Option<&'s FieldStats>,
+    ended: Option<&'s FieldStats>,
+    latency: Option<&'s FieldStats>,
+}
+
 impl<'s> FieldFinder<'s> {
-    /// The most certain field of `rows` for a role. It must pass `fits`, and at least one in `share` rows must have it.
-    fn best(
-        &self,
-        role: FieldRole,
-        rows: &BTreeSet<usize>,
-        share: usize,
-        fits: impl Fn(&FieldStats) -> bool,
-    ) -> Option<&'s FieldStats> {
-        let there = |field: &&FieldStats| {
-            let common = field.rows.intersection(rows).count();
-            common > 0 && common * share >= rows.len() && field.path != self.tool.path
-        };
-        let ranked = |field: &'s FieldStats| role.rank(&field.steps).map(|rank| (rank, field.steps.len(), field));
-        let fields = self.survey.fields.values().filter(there).filter(|field| fits(field)).filter_map(ranked);
-        let outside =
-            fields.filter(|(.., field)| role == FieldRole::Body || role == FieldRole::Message || !in_answer(field));
-        outside.min_by_key(|(rank, depth, _)| (*rank, *depth)).map(|(.., field)| field)
+    /// The most certain field for a key of the mapping that some of `rows` have and that `fits`.
+    fn best(&self, key: &str, rows: &BTreeSet<usize>, fits: impl Fn(&FieldStats) -> bool) -> Option<&'s FieldStats> {
+        let may_be_inside = ["body", "message"].contains(&key);
+        let is_there = |field: &FieldStats| !rows.is_disjoint(&field.rows) && field.path != self.tool.path;
+        let mut named = self.survey.named(key).map(|(_, field)| field);
+        named.find(|field| is_there(field) && fits(field) && (may_be_inside || !in_answer(field)))
     }
 
-    fn line(&self, key: &'static str, field: Option<&FieldStats>, rows: &BTreeSet<usize>) -> Option<DraftLine> {
-        let field = field?;
-        let rows = Some(field.rows.intersection(rows).count());
-        Some(DraftLine { key, value: scalar(&field.path).into_owned(), rows })
+    /// [`FieldFinder::best`] of those that at least half of `rows` have.
+    fn usual(&self, key: &str, rows: &BTreeSet<usize>, fits: impl Fn(&FieldStats) -> bool) -> Option<&'s FieldStats> {
+        self.best(key, rows, |field| field.is_usual(rows) && fits(field))
     }
 
     /// The number of the attempt, counted from 1.
     fn attempt(&self) -> Option<&'s FieldStats> {
+        let rows = &self.roles.results;
         let counts = |field: &FieldStats| field.numbers_within(1.0, 100.0) && field.values.contains_key("1");
-        self.best(FieldRole::Attempt, &self.roles.results, 1, counts)
+        self.best("attempt", rows, |field| rows.is_subset(&field.rows) && counts(field))
     }
 
     /// The paths of the ids of calls and results.
@@ -63,134 +62,98 @@ impl<'s> FieldFinder<'s> {
             None => rows.clone(),
         };
         let apart = |field: &FieldStats| keys(self.survey, field, &first).len() >= first.len().max(1);
-        let fields = ids(self.survey, rows).into_iter().filter(|(_, field)| apart(field));
-        let best = fields.min_by_key(|(rank, field)| (*rank, field.steps.len())).map(|(_, field)| field.path.clone());
-        best.map(|path| (path.clone(), path))
+        ids(self.survey, rows)
+            .find(|(_, field)| apart(field))
+            .map(|(_, field)| (field.path.clone(), field.path.clone()))
     }
 
-    /// The time of a call, and the unit of times.
-    pub(super) fn call_time(&self) -> Option<(&'s FieldStats, Option<&'static str>)> {
-        let rows = &self.roles.calls;
+    /// The times. A row that is a call and its result, and that tells when it was written and how long the call took, was
+    /// written when the call ended.
+    pub(super) fn times(&self) -> Times<'s> {
+        let (calls, results) = (&self.roles.calls, &self.roles.results);
+        let apart = self.roles.ids.is_some();
         let is_time = |field: &FieldStats| unit(field).is_some();
-        let field =
-            self.best(FieldRole::Started, rows, 2, is_time).or_else(|| self.best(FieldRole::Time, rows, 2, is_time))?;
-        Some((field, unit(field)))
-    }
-
-    /// Whether each row is a call and its result, and tells when it was written and how long the call took: it was written
-    /// when the call ended.
-    pub(super) fn is_written_at_end(&self) -> bool {
-        let rows = &self.roles.results;
-        let has = |role| self.best(role, rows, 2, |field| field.numbers + field.texts == field.rows.len()).is_some();
+        let call = self.usual("started", calls, is_time).or_else(|| self.usual("at", calls, is_time));
+        let unit_of = call.and_then(unit);
+        let same_unit = |field: &FieldStats| is_time(field) && (unit_of.is_none() || unit(field) == unit_of);
         let is_duration = |field: &FieldStats| field.numbers == field.rows.len() && duration_unit(field).is_some();
-        self.roles.ids.is_none()
-            && has(FieldRole::Time)
-            && !has(FieldRole::Started)
-            && !has(FieldRole::Ended)
-            && self.best(FieldRole::Latency, rows, 2, is_duration).is_some()
+        let latency = self.usual("latency", results, is_duration);
+        let has = |key| self.usual(key, results, FieldStats::is_label).is_some();
+        let at_end = !apart && has("at") && !has("started") && !has("ended") && latency.is_some();
+        let ended = self.usual("ended", results, same_unit);
+        let started = call.filter(|_| !apart && !at_end && (latency.is_some() || ended.is_some()));
+        let written = || self.usual("at", results, same_unit).filter(|_| apart || at_end);
+        let ended = ended.or_else(written);
+        let latency = latency.filter(|_| at_end || (ended.is_none() && started.is_some()));
+        Times { unit: unit_of, call: call.filter(|_| !at_end), started, ended, latency }
     }
 
-    pub(super) fn call(&self, at: Option<&FieldStats>) -> Vec<DraftLine> {
+    pub(super) fn call(&self, times: &Times<'_>) -> Vec<DraftLine> {
         let rows = &self.roles.calls;
-        let anything = |_: &FieldStats| true;
         let mut conditions = self.roles.call_where.clone();
-        if self.roles.ids.is_none() {
-            conditions
-                .extend(self.attempt().filter(|_| self.id().is_some()).map(|field| (field.path.clone(), "1".into())));
-        }
         let id = self.id().map(|(id, _)| id);
-        let named =
-            |field: &FieldStats| field.texts + field.numbers == field.rows.len() && Some(&field.path) != id.as_ref();
+        if self.roles.ids.is_none() && id.is_some() {
+            conditions.extend(self.attempt().map(|field| (field.path.clone(), "1".into())));
+        }
+        let is_run = |field: &FieldStats| field.is_label() && Some(&field.path) != id.as_ref();
         let holds_args =
             |field: &FieldStats| field.objects > 0 || field.values.keys().any(|text| text.starts_with('{'));
-        let lines = [
-            condition(&conditions),
-            self.line("tool", Some(self.tool), rows),
-            self.line("run", self.best(FieldRole::Run, rows, 2, named), rows),
-            id.as_ref().and_then(|id| self.line("id", self.survey.fields.get(id), rows)),
-            self.line("args", self.best(FieldRole::Args, rows, rows.len(), holds_args), rows),
-            self.line("at", at.filter(|_| !self.is_written_at_end()), rows),
-            self.line("key", self.best(FieldRole::Key, rows, rows.len(), |field| field.texts > 0), rows),
-            self.line("evidence", self.best(FieldRole::Evidence, rows, rows.len(), anything), rows),
-            self.line("token", self.best(FieldRole::Token, rows, rows.len(), |field| field.texts > 0), rows),
+        let found = [
+            ("tool", Some(self.tool)),
+            ("run", self.usual("run", rows, is_run)),
+            ("id", id.as_ref().and_then(|id| self.survey.fields.get(id))),
+            ("args", self.best("args", rows, holds_args)),
+            ("at", times.call),
+            ("key", self.best("key", rows, has_text)),
+            ("evidence", self.best("evidence", rows, |_| true)),
+            ("token", self.best("token", rows, has_text)),
         ];
-        lines.into_iter().flatten().collect()
+        condition(&conditions).into_iter().chain(lines(found, rows)).collect()
     }
 
-    pub(super) fn result(
-        &self,
-        time: Option<(&FieldStats, Option<&'static str>)>,
-        failing: &BTreeSet<usize>,
-    ) -> Vec<DraftLine> {
+    pub(super) fn result(&self, times: &Times<'_>, failing: &BTreeSet<usize>) -> Vec<DraftLine> {
         let rows = &self.roles.results;
-        let apart = self.roles.ids.is_some();
-        let id = self.id().map(|(_, id)| id);
-        let unit_of = time.and_then(|(_, unit)| unit);
-        let same_unit = |field: &FieldStats| unit(field).is_some() && (unit_of.is_none() || unit(field) == unit_of);
-        let ended = self.best(FieldRole::Ended, rows, 2, same_unit);
-        let is_duration = |field: &FieldStats| field.numbers == field.rows.len() && duration_unit(field).is_some();
-        let latency = self.best(FieldRole::Latency, rows, 2, is_duration);
-        let is_written_at_end = self.is_written_at_end();
-        let at_end = || (apart || is_written_at_end).then(|| self.best(FieldRole::Time, rows, 2, same_unit)).flatten();
-        let at = ended.or_else(at_end);
-        let started = time.map(|(field, _)| field);
-        let started = started.filter(|_| !apart && !is_written_at_end && (latency.is_some() || ended.is_some()));
-        let latency = latency.filter(|_| is_written_at_end || (at.is_none() && started.is_some()));
-        let latency = latency.and_then(|field| {
-            let value = format!("{{ path: {}, unit: {} }}", scalar(&field.path), duration_unit(field)?);
-            Some(DraftLine { value, ..self.line("latency", Some(field), rows)? })
-        });
-        let kind = self.best(FieldRole::Kind, rows, rows.len(), is_kind);
+        let id = self.id().filter(|_| self.roles.ids.is_some() || self.attempt().is_some()).map(|(_, id)| id);
+        let kind = self.best("kind", rows, is_kind);
         let message = self.message(failing, kind);
-        let body = self.best(FieldRole::Body, rows, rows.len(), |field| field.scalars() + field.objects > 0);
-        let status = self.best(FieldRole::Status, rows, rows.len(), |field| field.numbers_within(100.0, 599.0));
-        let words = |field: &FieldStats| field.texts > 0;
-        let lines = [
-            condition(&self.roles.result_where),
-            id.filter(|_| apart || self.attempt().is_some()).and_then(|id| {
-                let line = self.line("id", self.survey.fields.get(&id), rows)?;
-                let paths = ids_of_results(self.survey, self.roles, &id);
-                let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-                Some(DraftLine { value: flow(&paths), ..line })
-            }),
-            self.line("attempt", self.attempt(), rows),
-            self.line("started", started, rows),
-            self.line("at", at, rows),
-            latency,
-            self.line("status", status, rows),
-            self.line("code", self.best(FieldRole::Code, rows, rows.len(), words), rows),
-            self.line("kind", kind, rows),
-            self.line("message", message, rows),
-            self.line("body", body.filter(|_| message.is_none()), rows),
-            self.line(
-                "retry_after_ms",
-                self.best(FieldRole::RetryAfterMs, rows, rows.len(), |field| field.numbers > 0),
-                rows,
-            ),
-            self.line("retry_after_s", self.retry_after_s(), rows),
+        let body = self.best("body", rows, |field| field.scalars() + field.objects > 0);
+        let has_number = |field: &FieldStats| field.numbers > 0;
+        let wait_ms = self.best("retry_after_ms", rows, has_number);
+        let found = [
+            ("id", id.as_ref().and_then(|id| self.survey.fields.get(id))),
+            ("attempt", self.attempt()),
+            ("started", times.started),
+            ("at", times.ended),
+            ("latency", times.latency),
+            ("status", self.best("status", rows, |field| field.numbers_within(100.0, 599.0))),
+            ("code", self.best("code", rows, has_text)),
+            ("kind", kind),
+            ("message", message),
+            ("body", body.filter(|_| message.is_none())),
+            ("retry_after_ms", wait_ms),
+            ("retry_after_s", self.best("retry_after_s", rows, has_number).filter(|_| wait_ms.is_none())),
         ];
-        lines.into_iter().flatten().collect()
-    }
-
-    fn retry_after_s(&self) -> Option<&'s FieldStats> {
-        let rows = &self.roles.results;
-        let in_ms = self.best(FieldRole::RetryAfterMs, rows, rows.len(), |field| field.numbers > 0);
-        if in_ms.is_some() {
-            None
-        } else {
-            self.best(FieldRole::RetryAfterS, rows, rows.len(), |field| field.numbers > 0)
+        let mut all: Vec<_> = condition(&self.roles.result_where).into_iter().chain(lines(found, rows)).collect();
+        for line in &mut all {
+            match (line.key, &id, times.latency) {
+                ("id", Some(id), _) => line.value = flow(&ids_of_results(self.survey, self.roles, id)),
+                ("latency", _, Some(field)) => {
+                    let unit = duration_unit(field).unwrap_or_default();
+                    line.value = format!("{{ path: {}, unit: {unit} }}", scalar(&field.path));
+                }
+                _ => {}
+            }
         }
+        all
     }
 
     /// The message of a failure: a text in the failing rows, or an object if there is no text.
     fn message(&self, failing: &BTreeSet<usize>, kind: Option<&FieldStats>) -> Option<&'s FieldStats> {
         let rows = if failing.is_empty() { &self.roles.results } else { failing };
-        let share = rows.len();
-        let event = |field: &FieldStats| self.roles.call_where.iter().any(|(path, _)| *path == field.path);
+        let is_event = |field: &FieldStats| self.roles.call_where.iter().any(|(path, _)| *path == field.path);
         let is_kind = |field: &FieldStats| kind.is_some_and(|kind| kind.path == field.path);
-        let text =
-            self.best(FieldRole::Message, rows, share, |field| field.texts > 0 && !event(field) && !is_kind(field));
-        text.or_else(|| self.best(FieldRole::Message, rows, share, |field| field.objects > 0))
+        let text = self.best("message", rows, |field| has_text(field) && !is_event(field) && !is_kind(field));
+        text.or_else(|| self.best("message", rows, |field| field.objects > 0))
             .filter(|field| !failing.is_empty() || field.path.contains("err"))
     }
 
@@ -206,20 +169,28 @@ impl<'s> FieldFinder<'s> {
         let all = signals.iter().flat_map(|signal| signal.failing.iter().copied());
         all.filter(|row| self.roles.results.contains(row)).collect()
     }
+}
 
-    /// A field that counts attempts from 0.
-    pub(super) fn attempts_from_zero(&self) -> Option<String> {
-        let rows = &self.roles.results;
-        let from_zero = self.best(FieldRole::Attempt, rows, rows.len(), |field| field.values.contains_key("0"));
-        from_zero.map(|field| field.path.clone())
-    }
+fn has_text(field: &FieldStats) -> bool {
+    field.texts > 0
+}
+
+/// A line for each part that was found.
+fn lines<'f>(
+    found: impl IntoIterator<Item = (&'static str, Option<&'f FieldStats>)>,
+    rows: &BTreeSet<usize>,
+) -> impl Iterator<Item = DraftLine> {
+    found.into_iter().filter_map(|(key, field)| {
+        let field = field?;
+        Some(DraftLine { key, value: scalar(&field.path).into_owned(), rows: Some(field.common(rows)) })
+    })
 }
 
 /// Whether a field names kinds of errors; a reason does so if it is one of a few names, and else is a message.
 fn is_kind(field: &FieldStats) -> bool {
     let is_name = |text: &String| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     let are_names = || field.values.len() <= MAX_KINDS && field.values.keys().all(is_name);
-    field.texts > 0 && (!field.path.to_ascii_lowercase().ends_with("reason") || are_names())
+    has_text(field) && (!field.path.to_ascii_lowercase().ends_with("reason") || are_names())
 }
 
 fn condition(conditions: &[(String, String)]) -> Option<DraftLine> {
@@ -238,9 +209,7 @@ fn unit(field: &FieldStats) -> Option<&'static str> {
     if field.numbers != all && !(field.texts == all && field.values.keys().all(digits)) {
         return None;
     }
-    let name = super::names::plain(field.steps.last()?);
-    let named = [("ms", "ms"), ("us", "us"), ("ns", "ns"), ("seconds", "s"), ("nano", "ns")];
-    if let Some((_, unit)) = named.into_iter().find(|(ending, _)| name.ends_with(ending) && name != "ts") {
+    if let Some(unit) = names::unit(field.steps.last()?) {
         return Some(unit);
     }
     // Times since 1973 are at least 10^8 seconds; smaller numbers do not count from 1970.
@@ -257,15 +226,12 @@ fn unit(field: &FieldStats) -> Option<&'static str> {
 
 /// The unit of the durations in a field, by its name, or by their form; none if neither tells.
 fn duration_unit(field: &FieldStats) -> Option<&'static str> {
-    let (last, above) = field.steps.split_last()?;
-    let name = super::names::plain(last);
-    let named =
-        [("ms", "ms"), ("millis", "ms"), ("us", "us"), ("ns", "ns"), ("seconds", "s"), ("secs", "s"), ("nano", "ns")];
-    if let Some((_, unit)) = named.into_iter().find(|(ending, _)| name.ends_with(ending)) {
-        return Some(unit);
+    match field.steps.as_slice() {
+        [.., above, name] if names::plain(name) == "duration" && names::plain(above) == "event" => Some("ns"), // the Elastic Common Schema
+        [.., name] => {
+            let in_seconds = || field.values.keys().any(|value| value.contains('.')).then_some("s");
+            names::unit(name).or_else(in_seconds)
+        }
+        [] => None,
     }
-    if name == "duration" && above.last().is_some_and(|above| super::names::plain(above) == "event") {
-        return Some("ns"); // the Elastic Common Schema
-    }
-    field.values.keys().any(|value| value.contains('.')).then_some("s")
 }

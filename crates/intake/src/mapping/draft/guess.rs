@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::failures::{in_answer, signals};
 use super::fields::FieldFinder;
-use super::names::FieldRole;
+use super::names;
 use super::row_roles::{RowRoles, row_roles};
 use super::survey::{FieldStats, Survey};
 use super::text;
@@ -143,8 +143,8 @@ fn guess(survey: &Survey) -> Result<DraftContent, Unmapped> {
     };
     let finder = FieldFinder { survey, roles: &roles, tool };
     let failing = finder.failing(&signals);
-    let time = finder.call_time();
-    let result = finder.result(time, &failing);
+    let times = finder.times();
+    let result = finder.result(&times, &failing);
     let mut failed = finder.failed(&signals);
     let has_text = result.iter().any(|line| matches!(line.key, "body" | "message"));
     if failing.is_empty() && roles.failed.is_none() && has_text {
@@ -153,22 +153,13 @@ fn guess(survey: &Survey) -> Result<DraftContent, Unmapped> {
     if failed.is_empty() {
         return Err(unmapped(survey, NO_FAILURES)); // a mapping needs a condition
     }
-    let guess = DraftContent {
-        records: None,
-        time: time.and_then(|(_, unit)| unit).filter(|unit| *unit != "iso"),
-        call: finder.call(time.map(|(field, _)| field)),
-        failed,
-        from_zero: finder.attempts_from_zero(),
-        result,
-    };
-    Ok(guess)
+    let time = times.unit.filter(|unit| *unit != "iso");
+    Ok(DraftContent { records: None, time, call: finder.call(&times), failed, result })
 }
 
 /// Whether most results have an answer.
 fn has_answers(survey: &Survey, roles: &RowRoles) -> bool {
-    let is_answer = |field: &&FieldStats| FieldRole::Body.rank(&field.steps).is_some();
-    let common = |field: &FieldStats| field.rows.intersection(&roles.results).count();
-    survey.fields.values().filter(is_answer).any(|field| common(field) > 0 && common(field) * 2 >= roles.results.len())
+    survey.named("body").any(|(_, field)| field.is_usual(&roles.results))
 }
 
 fn unmapped(survey: &Survey, missing: &'static str) -> Unmapped {
@@ -176,33 +167,23 @@ fn unmapped(survey: &Survey, missing: &'static str) -> Unmapped {
     Unmapped { missing, fields: fields.take(NAMED).collect() }
 }
 
-/// The field that most probably holds the tool's name.
-fn tool<'s>(survey: &'s Survey) -> Option<&'s FieldStats> {
-    const SURE: [&str; 6] = ["tool", "toolname", "function", "functionname", "actionname", "skill"];
-    let names =
-        |field: &&FieldStats| field.texts == field.rows.len() && field.values.keys().all(|value| is_tool(value));
-    // Fields such as `name` and `action` hold many kinds of names; beside arguments they hold the tool's name.
-    let sure = SURE.iter().filter_map(|name| FieldRole::Tool.rank(&[(*name).to_owned()])).max().unwrap_or_default();
-    let beside = |field: &FieldStats| {
-        let near =
-            |other: &FieldStats| !other.rows.is_disjoint(&field.rows) && FieldRole::Args.rank(&other.steps).is_some();
-        survey.fields.values().any(near)
+/// The field that most probably holds the tool's name. Fields such as `name` hold many kinds of names; beside arguments they
+/// hold the tool's.
+fn tool(survey: &Survey) -> Option<&FieldStats> {
+    let is_name = |field: &FieldStats| {
+        field.texts == field.rows.len() && field.values.keys().all(|value| is_tool(value)) && !in_answer(field)
     };
-    let ranked =
-        |field: &'s FieldStats| FieldRole::Tool.rank(&field.steps).map(|rank| (rank, field.steps.len(), field));
-    let candidates = survey.fields.values().filter(names).filter(|field| !in_answer(field)).filter_map(ranked);
-    let meant = candidates.filter(|(rank, _, field)| rank % FieldRole::Tool.names().len() <= sure || beside(field));
-    meant.min_by_key(|(rank, depth, _)| (*rank, *depth)).map(|(.., field)| field)
+    let is_beside_args = |field: &FieldStats| survey.named("args").any(|(_, args)| !args.rows.is_disjoint(&field.rows));
+    let mut sure = survey.named("tool").map(|(_, field)| field).filter(|field| is_name(field));
+    let mut perhaps = survey.named("name").map(|(_, field)| field).filter(|field| is_name(field));
+    sure.next().or_else(|| perhaps.find(|field| is_beside_args(field)))
 }
 
 fn is_tool(value: &str) -> bool {
-    const VERBS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
-    let letters = value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':'));
-    // The messages of a protocol call no tools.
-    const MESSAGES: [&str; 4] = ["tools/call", "tools/list", "initialize", "notifications/initialized"];
+    let letters = value.chars().all(|c| c.is_ascii_alphanumeric() || "_-./:".contains(c));
+    let is_named = |none: &&str| *none == value || none.ends_with('/') && value.starts_with(*none);
     letters
         && value.len() <= 100
-        && !MESSAGES.contains(&value)
         && value.contains(|c: char| c.is_ascii_alphabetic())
-        && !VERBS.contains(&value)
+        && !names::words_of("no_tool").iter().any(is_named)
 }

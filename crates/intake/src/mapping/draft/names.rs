@@ -1,170 +1,67 @@
-//! The usual names of fields. Examines no values.
+//! The words by which a mapping is drafted (`draft_names.yaml`), and what a name means by them. Examines no rows.
 
-/// The role of a field in a mapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FieldRole {
-    Tool,
-    Event,
-    Run,
-    Id,
-    Args,
-    Key,
-    Evidence,
-    Token,
-    Attempt,
-    Started,
-    Time,
-    Ended,
-    Latency,
-    Body,
-    Message,
-    Status,
-    Code,
-    Kind,
-    RetryAfterMs,
-    RetryAfterS,
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// The words that come with the program.
+const TABLE: &str = include_str!("../../../draft_names.yaml");
+
+/// The words of a row of the table, in their order.
+pub(super) fn words_of(row: &str) -> &'static [&'static str] {
+    static ROWS: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
+        let (mut rows, mut row) = (BTreeMap::<&str, Vec<&str>>::new(), "");
+        for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+            let (name, words) = line.split_once(": ").unwrap_or((row, line));
+            row = name;
+            rows.entry(row).or_default().extend(words.split_whitespace());
+        }
+        rows
+    });
+    debug_assert!(ROWS.contains_key(row), "no row of the table is `{row}`");
+    ROWS.get(row).map_or(&[], Vec::as_slice)
 }
 
-/// The usual names of each role, the most certain first; lower-case letters and digits only.
-#[rustfmt::skip]
-const NAMES: [(FieldRole, &[&str]); 20] = [
-    (FieldRole::Tool, &["tool", "toolname", "function", "functionname", "action", "actionname", "command", "operation",
-        "method", "skill", "capability", "endpoint", "api", "name"]),
-    (FieldRole::Event, &["event", "ev", "evt", "eventtype", "eventname", "type", "kind", "recordtype", "runtype",
-        "spantype", "spankind", "category", "phase", "op", "msg"]),
-    (FieldRole::Run, &["runid", "run", "sessionid", "session", "conversationid", "conversation", "convid", "conv", "chatid", "chat", "threadid", "thread",
-        "traceid", "trace", "appid", "workflowid", "workflow", "agentid", "agent", "jobid", "job", "taskid", "task"]),
-    (FieldRole::Id, &["callid", "callref", "toolcallid", "tooluseid", "invocationid", "spanid", "requestid", "reqid", "req", "correlationid",
-        "call", "span", "id", "uuid"]),
-    (FieldRole::Args, &["args", "arguments", "toolargs", "toolinput", "params", "parameters", "input", "inputs",
-        "kwargs", "payload", "request", "requestbody"]),
-    (FieldRole::Key, &["idempotencykey", "idempotencytoken", "idempotency", "idemkey", "idem", "dedupekey"]),
-    (FieldRole::Evidence, &["evidencerefs", "evidenceids", "evidence"]),
-    (FieldRole::Token, &["reversaltoken", "undotoken", "refundtoken"]),
-    (FieldRole::Attempt, &["attempt", "attemptno", "attemptnumber", "try", "tryno"]),
-    (FieldRole::Started, &["startedat", "starttime", "starttimestamp", "starttimeunixnano", "started", "start", "begin", "begunat"]),
-    (FieldRole::Time, &["ts", "timestamp", "time", "when", "at", "atms", "datetime", "date", "createdat", "loggedat"]),
-    (FieldRole::Ended, &["endedat", "endtime", "endtimestamp", "endtimeunixnano", "finishedat", "completedat", "ended", "finished", "end"]),
-    (FieldRole::Latency, &["latencyms", "durationms", "tookms", "elapsedms", "responsetimems", "latencymillis",
-        "durationmillis", "durms", "timems", "ms", "latency", "duration", "dur", "elapsed", "took", "durationseconds", "elapsedseconds"]),
-    (FieldRole::Body, &["output", "result", "response", "responsebody", "answer", "content", "body", "observation", "out", "stdout", "reply",
-        "returned", "returnvalue", "tooloutput", "toolresult", "toolresponse"]),
-    (FieldRole::Message, &["errormessage", "errormsg", "errortext", "exceptionmessage", "failurereason", "refusalreason", "rejectionreason", "error", "err",
-        "exception", "reason", "detail", "message", "msg", "text"]),
-    (FieldRole::Status, &["statuscode", "httpstatus", "httpstatuscode", "httpcode", "responsestatus", "responsecode",
-        "http", "status", "code"]),
-    (FieldRole::Code, &["errorcode", "errcode", "errortype", "exceptiontype", "exceptionclass", "errorclass", "errorname"]),
-    (FieldRole::Kind, &["errorkind", "errkind", "failurekind", "refusalreason", "rejectionreason", "failurereason"]),
-    (FieldRole::RetryAfterMs, &["retryafterms", "waitms"]),
-    (FieldRole::RetryAfterS, &["retryafters", "retryafterseconds", "retryafter"]),
-];
-
-impl FieldRole {
-    /// Its usual names.
-    pub(super) fn names(self) -> &'static [&'static str] {
-        NAMES.iter().find(|(role, _)| *role == self).map_or(&[], |(_, names)| names)
-    }
-
-    /// The rank of a path for this role: 0 is the most certain; none if its name does not fit.
-    pub(super) fn rank(self, path: &[String]) -> Option<usize> {
-        let (last, above) = path.split_last()?;
-        let names = self.names();
-        let plain = plain(last);
-        let parent = above.last().map(|above| self::plain(above)).unwrap_or_default();
-        // `tool.name` is a `toolname`, and `err.code` an `errorcode`.
-        let in_error = is_error(&parent);
-        let within = if in_error { format!("error{plain}") } else { format!("{parent}{plain}") };
-        let rank = names.iter().position(|name| plain == *name || within == *name).or_else(|| {
-            // `gen_ai.tool.name`: a longer name that ends in a usual one.
-            names.iter().position(|name| name.len() > 5 && plain.ends_with(name)).map(|at| at + names.len())
-        })?;
-        let out_of_place = in_error
-            && !matches!(self, FieldRole::Message | FieldRole::Code | FieldRole::Kind | FieldRole::Status)
-            && !matches!(self, FieldRole::RetryAfterMs | FieldRole::RetryAfterS);
-        (!out_of_place).then_some(rank)
-    }
+/// Whether a row of the table has this word.
+pub(super) fn has(row: &str, word: &str) -> bool {
+    words_of(row).contains(&word)
 }
 
-/// Whether this is the name of an error.
-pub(super) fn is_error(plain: &str) -> bool {
-    ["error", "err", "exception", "exc", "failure", "fault"].contains(&plain)
+/// The rank of a path for a key of the mapping: 0 is the most certain; none if its name does not fit.
+pub(super) fn rank(key: &str, path: &[String]) -> Option<usize> {
+    const OF_ERRORS: [&str; 6] = ["message", "code", "kind", "status", "retry_after_ms", "retry_after_s"];
+    let (last, above) = path.split_last()?;
+    let (names, plain) = (words_of(key), plain(last));
+    let parent = above.last().map(|above| self::plain(above)).unwrap_or_default();
+    // `tool.name` is a `toolname`, and `err.code` an `errorcode`.
+    let in_error = has("error", &parent);
+    let within = if in_error { format!("error{plain}") } else { format!("{parent}{plain}") };
+    let rank = names.iter().position(|name| plain == *name || within == *name).or_else(|| {
+        // `gen_ai.tool.name`: a longer name that ends in a usual one.
+        names.iter().position(|name| name.len() > 5 && plain.ends_with(name)).map(|at| at + names.len())
+    });
+    rank.filter(|_| !in_error || OF_ERRORS.contains(&key))
 }
 
-/// Whether a field of this name holds the user's own data, whose names mean nothing here.
-pub(super) fn is_data(name: &str) -> bool {
-    FieldRole::Args.names().contains(&plain(name).as_str())
-}
-
-/// Whether the words of a text mean a failure.
-pub(super) fn means_failure(value: &str) -> bool {
-    const WORDS: [&str; 16] = [
-        "error",
-        "err",
-        "fail",
-        "failed",
-        "failure",
-        "exception",
-        "timeout",
-        "timedout",
-        "denied",
-        "rejected",
-        "refused",
-        "aborted",
-        "cancelled",
-        "canceled",
-        "crashed",
-        "fatal",
-    ];
-    words(value).iter().any(|word| WORDS.contains(&word.as_str()))
-}
-
-/// Whether the words of an event's name mean a tool.
-pub(super) fn means_tool(value: &str) -> bool {
-    words(value).iter().any(|word| ["tool", "tools", "function"].contains(&word.as_str()))
+/// Whether a word of a text is in a row of the table.
+pub(super) fn means(row: &str, value: &str) -> bool {
+    words(value).iter().any(|word| has(row, word))
 }
 
 /// Whether the words of an event's name mean a start.
 pub(super) fn means_start(value: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "start",
-        "started",
-        "begin",
-        "begun",
-        "call",
-        "called",
-        "request",
-        "requested",
-        "invoke",
-        "invoked",
-        "input",
-        "use",
-    ];
-    !means_end(value) && words(value).iter().any(|word| WORDS.contains(&word.as_str()))
+    !means_end(value) && means("means_start", value)
 }
 
 /// Whether the words of an event's name mean an end.
 pub(super) fn means_end(value: &str) -> bool {
-    const WORDS: [&str; 18] = [
-        "end",
-        "ended",
-        "finish",
-        "finished",
-        "result",
-        "response",
-        "responded",
-        "complete",
-        "completed",
-        "return",
-        "returned",
-        "output",
-        "done",
-        "success",
-        "succeeded",
-        "answer",
-        "answered",
-        "observation",
-    ];
-    means_failure(value) || words(value).iter().any(|word| WORDS.contains(&word.as_str()))
+    means("means_failure", value) || means("means_end", value)
+}
+
+/// The unit that the ending of a name tells.
+pub(super) fn unit(name: &str) -> Option<&'static str> {
+    let plain = plain(name);
+    let mut units = words_of("unit").iter().filter_map(|unit| unit.split_once('='));
+    units.find(|(ending, _)| plain.ends_with(ending)).map(|(_, unit)| unit)
 }
 
 /// The words of a name: `toolCall.end` is `tool`, `call`, `end`.
@@ -180,7 +77,6 @@ fn words(value: &str) -> Vec<String> {
             word.extend(c.to_lowercase());
         }
     }
-    words.retain(|word| !word.is_empty());
     words
 }
 
@@ -193,31 +89,32 @@ pub(super) fn plain(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn rank(part: FieldRole, path: &[&str]) -> Option<usize> {
-        part.rank(&path.iter().map(|step| (*step).to_owned()).collect::<Vec<_>>())
+    fn rank_of(key: &str, path: &[&str]) -> Option<usize> {
+        rank(key, &path.iter().map(|step| (*step).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
     fn names_are_recognised_however_they_are_spelled() {
-        assert_eq!(rank(FieldRole::Tool, &["toolName"]), rank(FieldRole::Tool, &["tool_name"]));
-        assert!(rank(FieldRole::Tool, &["tool"]) < rank(FieldRole::Tool, &["name"]));
-        assert!(rank(FieldRole::Tool, &["attributes", "gen_ai.tool.name"]).is_some());
-        assert_eq!(rank(FieldRole::Tool, &["tools_seen"]), None);
+        assert_eq!(rank_of("tool", &["toolName"]), rank_of("tool", &["tool_name"]));
+        assert!(rank_of("tool", &["tool"]) < rank_of("tool", &["action"]));
+        assert!(rank_of("tool", &["attributes", "gen_ai.tool.name"]).is_some());
+        assert_eq!(rank_of("tool", &["tools_seen"]), None);
     }
 
     #[test]
     fn fields_of_an_error_have_only_roles_of_errors() {
-        assert!(rank(FieldRole::Code, &["err", "code"]).is_some());
-        assert_eq!(rank(FieldRole::Tool, &["error", "name"]), None);
-        assert_eq!(rank(FieldRole::Id, &["error", "id"]), None);
+        assert!(rank_of("code", &["err", "code"]).is_some());
+        assert_eq!(rank_of("name", &["error", "name"]), None);
+        assert_eq!(rank_of("id", &["error", "id"]), None);
     }
 
     #[test]
     fn the_name_of_an_end_may_contain_the_words_of_a_start() {
         assert!(means_start("tool_call") && means_start("toolCall.started") && means_start("tool.invoke"));
         assert!(means_end("tool_call_end") && !means_start("tool_call_end") && means_end("toolResult"));
-        assert!(means_failure("TimedOut") || means_failure("timedout"));
-        assert!(means_failure("error") && !means_failure("ok") && !means_failure("terror"));
+        let fails = |value| means("means_failure", value);
+        assert!(fails("TimedOut") || fails("timedout"));
+        assert!(fails("error") && !fails("ok") && !fails("terror"));
         assert!(!means_start("recall") && !means_end("tool"));
     }
 }

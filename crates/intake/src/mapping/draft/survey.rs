@@ -29,12 +29,32 @@ pub(super) struct FieldStats {
     pub(super) numbers: usize,
     pub(super) bools: usize,
     pub(super) objects: usize,
-    pub(super) arrays: usize,
     /// The rows of each value, as text; long values are cut.
     pub(super) values: BTreeMap<String, BTreeSet<usize>>,
 }
 
 impl FieldStats {
+    /// Its rank for a key of the mapping, by its name.
+    pub(super) fn rank(&self, key: &str) -> Option<usize> {
+        names::rank(key, &self.steps)
+    }
+
+    /// The number of `rows` that have it.
+    pub(super) fn common(&self, rows: &BTreeSet<usize>) -> usize {
+        self.rows.intersection(rows).count()
+    }
+
+    /// Whether some of `rows` have it, and at least half of them.
+    pub(super) fn is_usual(&self, rows: &BTreeSet<usize>) -> bool {
+        let common = self.common(rows);
+        common > 0 && common * 2 >= rows.len()
+    }
+
+    /// Whether it is a text or a number wherever it is.
+    pub(super) fn is_label(&self) -> bool {
+        self.texts + self.numbers == self.rows.len()
+    }
+
     pub(super) fn scalars(&self) -> usize {
         self.texts + self.numbers + self.bools
     }
@@ -68,6 +88,13 @@ impl Survey {
         survey
     }
 
+    /// The fields whose names fit a key of the mapping, each with its rank, the most certain first.
+    pub(super) fn named(&self, key: &str) -> impl Iterator<Item = (usize, &FieldStats)> {
+        let mut named: Vec<_> = self.fields.values().filter_map(|field| Some((field.rank(key)?, field))).collect();
+        named.sort_by_key(|(rank, field)| (*rank, field.steps.len()));
+        named.into_iter()
+    }
+
     fn enter(&mut self, row: usize, value: &Value, path: &str, steps: &[String]) {
         let Value::Object(fields) = value else { return };
         for (name, value) in fields.iter().filter(|(name, value)| !value.is_null() && is_writable(name)) {
@@ -78,7 +105,7 @@ impl Survey {
             let mut steps = steps.to_vec();
             steps.push(name.clone());
             self.add(row, value, &path, &steps);
-            if steps.len() < DEPTH && !names::is_data(name) {
+            if steps.len() < DEPTH && !names::has("args", &names::plain(name)) {
                 self.enter(row, value, &path, &steps);
             }
         }
@@ -104,8 +131,8 @@ impl Survey {
                 field.bools += 1;
                 value.to_string()
             }
-            Value::Array(_) => return field.arrays += 1,
-            _ => return field.objects += 1,
+            Value::Object(_) => return field.objects += 1,
+            _ => return,
         };
         if field.values.len() < VALUES || field.values.contains_key(&text) {
             let short: String = text.chars().take(MAX_TEXT).collect();

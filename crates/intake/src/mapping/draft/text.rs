@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use playproof_formats::text::escape_unprintable;
 use playproof_formats::yaml::{GUESSED, scalar};
 
 const HEAD: &str = "\
@@ -30,8 +29,6 @@ pub(super) struct DraftContent {
     pub(super) call: Vec<DraftLine>,
     pub(super) result: Vec<DraftLine>,
     pub(super) failed: Vec<(String, usize)>,
-    /// A field that counts attempts from 0.
-    pub(super) from_zero: Option<String>,
 }
 
 impl DraftContent {
@@ -42,21 +39,13 @@ impl DraftContent {
     pub(super) fn of_rows(self) -> Vec<String> {
         let lines = self.call.into_iter().chain(self.result).map(|line| line.value);
         let conditions = self.failed.into_iter().map(|(condition, _)| condition);
-        lines.chain(conditions).chain(self.records).chain(self.from_zero).collect()
+        lines.chain(conditions).chain(self.records).collect()
     }
 }
 
 /// Renders the mapping file.
 pub(super) fn render(content: &DraftContent) -> String {
     let mut text = HEAD.to_owned();
-    if let Some(path) = content.from_zero.as_deref().map(escape_unprintable) {
-        line(
-            &mut text,
-            format_args!(
-                "#\n# `{path}` counts from 0, and attempts count from 1. It is left out, and each row is a call."
-            ),
-        );
-    }
     line(&mut text, format_args!("format: mapping/1"));
     let mut top = Vec::new();
     if let Some(records) = &content.records {
@@ -100,9 +89,9 @@ fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
 }
 
 /// Texts as a YAML list; a single text as a scalar.
-pub(super) fn flow(texts: &[&str]) -> String {
+pub(super) fn flow<T: AsRef<str>>(texts: &[T]) -> String {
     match texts {
-        [one] => scalar(one).into_owned(),
-        many => format!("[{}]", many.iter().map(|text| scalar(text)).collect::<Vec<_>>().join(", ")),
+        [one] => scalar(one.as_ref()).into_owned(),
+        many => format!("[{}]", many.iter().map(|text| scalar(text.as_ref())).collect::<Vec<_>>().join(", ")),
     }
 }
