@@ -8,8 +8,8 @@ use super::files::{STDIN_NAME, encoding};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::merge_conflict;
 use playproof_formats::shell::Command;
+use playproof_intake::builtin;
 use playproof_intake::import::{foreign_flag, is_own_format, looks_like_a_trace, without_own_lines};
-use playproof_intake::known;
 
 /// The kinds of files that a command line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ fn may_be_yaml(line: &str) -> bool {
 /// # Errors
 /// Its kind, and the command that takes it.
 pub fn expect(wanted: InputKind, path: &str, start: &[u8]) -> Result<(), Failure> {
-    expect_recognised(wanted, path, start, !known::detect(start).is_empty())
+    expect_recognised(wanted, path, start, !builtin::detect(start).is_empty())
 }
 
 /// The same of a file whose format is recognised or not.
@@ -178,7 +178,7 @@ pub fn refuse_archive(path: &str, start: &[u8]) -> Result<(), Failure> {
 /// # Errors
 /// It has such lines among the first.
 pub fn refuse_foreign(name: &str, start: &[u8]) -> Result<(), Failure> {
-    let other = known::foreign(&without_own_lines(start)).into_iter().next();
+    let other = builtin::foreign(&without_own_lines(start)).into_iter().next();
     if let Some(other) = other.filter(|_| is_own_format(start)) {
         let said = format!("some of its lines are those of a trace, and others look like `{}`", other.name);
         let help = "put each format into a file of its own, and name both files";
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     fn detect(start: &[u8]) -> Option<InputKind> {
-        kind(start, !known::detect(start).is_empty())
+        kind(start, !builtin::detect(start).is_empty())
     }
 
     #[test]

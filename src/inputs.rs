@@ -10,14 +10,14 @@ use super::project;
 use super::skipped::refuse_mostly_skipped;
 use playproof_formats::shell::Command;
 use playproof_intake::bad_line::FOREIGN_LINE;
+use playproof_intake::builtin;
+use playproof_intake::builtin::{BuiltinFormat, FormatOptions};
 use playproof_intake::decompress::decode;
 use playproof_intake::import::is_own_format;
 use playproof_intake::imported::Imported;
 use playproof_intake::input::{ReadError, TraceInput};
-use playproof_intake::known;
-use playproof_intake::known::{FormatOptions, KnownFormat};
+use playproof_intake::jsonl::{Account, ForeignLines, JsonLinesError};
 use playproof_intake::limits;
-use playproof_intake::lined::{Account, ForeignLines, LinedError};
 use playproof_intake::mapping;
 use playproof_intake::mapping::{FoundRow, Mapping};
 use playproof_intake::origin::Sources;
@@ -105,7 +105,7 @@ pub struct Reading {
     /// The mapping of the project.
     pub of_project: Option<Mapping>,
     /// The format of `--as`.
-    pub format: Option<&'static KnownFormat>,
+    pub format: Option<&'static BuiltinFormat>,
     /// Bad lines are skipped and counted.
     pub skip_invalid: bool,
     /// The most lines that may be skipped.
@@ -122,10 +122,10 @@ impl Reading {
     ///
     /// # Errors
     /// There is none.
-    pub fn format(name: &str) -> Result<&'static KnownFormat, Failure> {
-        known::find(name).ok_or_else(|| {
+    pub fn format(name: &str) -> Result<&'static BuiltinFormat, Failure> {
+        builtin::find(name).ok_or_else(|| {
             let failure = Failure::new(format!("no format is called `{name}`"));
-            let near: Vec<_> = known::nearest(name).into_iter().map(|near| format!("`{near}`")).collect();
+            let near: Vec<_> = builtin::nearest(name).into_iter().map(|near| format!("`{near}`")).collect();
             let failure =
                 if near.is_empty() { failure } else { failure.help(format!("did you mean {}?", near.join(" or "))) };
             failure.next("playproof formats")
@@ -227,7 +227,7 @@ pub fn foreign(
 /// How to read a foreign recording.
 enum How<'a> {
     Mapped(&'a Mapping),
-    Known(&'static KnownFormat, FormatOptions<'a>),
+    Known(&'static BuiltinFormat, FormatOptions<'a>),
 }
 
 impl How<'_> {
@@ -284,8 +284,8 @@ impl How<'_> {
 }
 
 /// Why a file that begins with `start` cannot be read as the format that `--as` names, with what it looks like.
-fn of_other_format(named: &KnownFormat, start: &[u8], failure: Failure) -> Failure {
-    match known::detect(start).as_slice() {
+fn of_other_format(named: &BuiltinFormat, start: &[u8], failure: Failure) -> Failure {
+    match builtin::detect(start).as_slice() {
         [other] if other.name != named.name => {
             failure.help(format!("the file looks like `{}`: leave out `--as`", other.name))
         }
@@ -297,7 +297,7 @@ fn of_other_format(named: &KnownFormat, start: &[u8], failure: Failure) -> Failu
 /// The formats that fit an input which begins with `start`, beside the one that `--as` names: nothing of them is read.
 fn others(start: &Beginning, reading: &Reading) -> Vec<String> {
     let Some(named) = reading.format else { return Vec::new() };
-    let others = known::foreign(&start.bytes).into_iter().filter(|other| other.name != named.name);
+    let others = builtin::foreign(&start.bytes).into_iter().filter(|other| other.name != named.name);
     let own = start.is_own.then(|| "a trace of our own".to_owned());
     others.map(|other| format!("`{}`", other.name)).chain(own).collect()
 }
@@ -373,11 +373,11 @@ fn by_lines(
     };
     let Account { loss, origins } = match recording.write_to(&mut lines) {
         Ok(account) => account,
-        Err(LinedError::Unreadable(error)) => return Err(unreadable(error)),
-        Err(LinedError::Unwritable(_)) if is_readable_whole => return Ok(None),
-        Err(LinedError::Unwritable(error)) => return Err(files::no_temporary(&error)),
-        Err(LinedError::Invalid(_)) if mapping.is_none() && is_readable_whole => return Ok(None),
-        Err(LinedError::Invalid(report)) => return Err(Failure::from(*report)),
+        Err(JsonLinesError::Unreadable(error)) => return Err(unreadable(error)),
+        Err(JsonLinesError::Unwritable(_)) if is_readable_whole => return Ok(None),
+        Err(JsonLinesError::Unwritable(error)) => return Err(files::no_temporary(&error)),
+        Err(JsonLinesError::Invalid(_)) if mapping.is_none() && is_readable_whole => return Ok(None),
+        Err(JsonLinesError::Invalid(report)) => return Err(Failure::from(*report)),
     };
     let (skipped, read) = loss.skipped_and_read();
     let allowed = mapping.as_ref().map_or_else(|| how.allowed_to_skip(), Mapping::allowed_to_skip);
@@ -429,13 +429,13 @@ fn without_mark(start: &[u8]) -> &[u8] {
 /// The first bytes of an input, and what they are recognised as: every later question asks this.
 struct Beginning {
     bytes: Vec<u8>,
-    formats: Vec<&'static KnownFormat>,
+    formats: Vec<&'static BuiltinFormat>,
     is_own: bool,
 }
 
 impl Beginning {
     fn of(bytes: Vec<u8>) -> Beginning {
-        Beginning { formats: known::detect(&bytes), is_own: is_own_format(&bytes), bytes }
+        Beginning { formats: builtin::detect(&bytes), is_own: is_own_format(&bytes), bytes }
     }
 
     /// Whether more bytes may tell the format: no mapping has recognised these.

@@ -20,12 +20,12 @@ use playproof_formats::golden::{GoldenFile, Lock};
 use playproof_formats::playbook::lint;
 use playproof_formats::{fixture, history, playbook, yaml};
 use playproof_intake::assemble::{AssembleOptions, Assembler};
+use playproof_intake::builtin::{self, FORMATS, FormatOptions};
 use playproof_intake::digest;
 use playproof_intake::digest::Digest;
 use playproof_intake::import;
 use playproof_intake::import::SourceFormat;
 use playproof_intake::imported::Imported;
-use playproof_intake::known::{self, FORMATS, FormatOptions};
 use playproof_intake::mapping;
 use playproof_intake::pieces::{Chunks, InputPiece};
 use playproof_intake::redact::RedactionRules;
@@ -286,7 +286,7 @@ pub fn import(data: &[u8]) {
     for format in [SourceFormat::OpenAi, SourceFormat::Tau, SourceFormat::Tau2, SourceFormat::Cassette] {
         is_read_by_our_own_reader(import::import(format, data, "fuzz.json"));
     }
-    for format in known::detect(data) {
+    for format in builtin::detect(data) {
         assert!(!import::is_own_format(data), "a trace of our own is no {}", format.name);
     }
     for format in &FORMATS {

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_formats::diagnostic::Source;
 use playproof_intake::assemble::AssembleOptions;
+use playproof_intake::builtin::{self, FORMATS, FormatOptions};
 use playproof_intake::imported::{Imported, Missing};
 use playproof_intake::input::TraceInput;
-use playproof_intake::known::{self, FORMATS, FormatOptions};
 use playproof_intake::mapping;
 use playproof_intake::redact::RedactionRules;
 use serde_json::Value;
@@ -72,11 +72,11 @@ fn imported(name: &str, format: &str) -> Imported {
         Some(_) => {
             let text = std::fs::read_to_string(path("samples").join(format)).expect("a mapping");
             let mapping = mapping::parse(Source::whole(format, text)).unwrap_or_else(|report| panic!("{report}"));
-            assert_eq!(known::detect(&bytes).len(), 0, "{name}");
+            assert_eq!(builtin::detect(&bytes).len(), 0, "{name}");
             mapping::apply(&mapping, &bytes, name, &redaction)
         }
         None => {
-            let found = known::detect(&bytes);
+            let found = builtin::detect(&bytes);
             let names: Vec<_> = found.iter().map(|format| format.name).collect();
             assert_eq!(names, [format], "{name}");
             found[0].read(&bytes, name, FormatOptions::default(), &redaction)
@@ -217,7 +217,7 @@ fn a_sample_cut_at_any_byte_gives_an_account_or_an_error_with_its_place() {
     for (name, whole) in SAMPLES.iter().map(|(name, ..)| (*name, sample(name))).chain(others) {
         for end in (0..whole.len()).step_by(if whole.len() > 10_000 { 97 } else { 31 }) {
             let cut = &whole[..end];
-            for format in known::detect(cut) {
+            for format in builtin::detect(cut) {
                 match format.read(cut, name, FormatOptions::default(), &RedactionRules::default()) {
                     Ok(imported) => drop(imported.loss.to_string()),
                     Err(report) => assert!(report.to_string().starts_with(name) || report.to_string().contains(name)),
@@ -255,7 +255,7 @@ const OTHERS: [(&str, &str, &str); 20] = [
 fn samples_of_other_formats_tell_a_success_and_a_failure() {
     for (name, format, kind) in OTHERS {
         let bytes = std::fs::read(path("others").join(name)).expect("a sample");
-        let found = known::detect(&bytes);
+        let found = builtin::detect(&bytes);
         assert_eq!(found.iter().map(|format| format.name).collect::<Vec<_>>(), [format], "{name}");
         let imported = found[0].read(&bytes, name, FormatOptions::default(), &RedactionRules::default());
         let calls = calls(name, &imported.unwrap_or_else(|report| panic!("{report}")));
@@ -269,7 +269,7 @@ fn a_cassette_tells_keys_and_waits_and_the_lines_of_its_exchanges() {
     for (name, seconds, line) in [("vcr-cassette.json", 30, 34), ("vcr-cassette.yaml", 2, 18)] {
         let bytes = std::fs::read(path("others").join(name)).expect("a sample");
         let imported =
-            known::detect(&bytes)[0].read(&bytes, name, FormatOptions::default(), &RedactionRules::default());
+            builtin::detect(&bytes)[0].read(&bytes, name, FormatOptions::default(), &RedactionRules::default());
         let imported = imported.unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(imported.origins.of(3).map(|origin| origin.line), Some(line), "{name}");
         let calls = calls(name, &imported);

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::trace_writer::{At, OutputCall, OutputError, OutputResult, OutputStatus, TraceWriter};
-use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::event::ErrorFacts;
+use crate::trace_writer::{At, OutputCall, OutputResult, TraceWriter};
+use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall};
 use playproof_engine::time::Instant;
 
 /// The calls and their answers as JSON Lines. Calls that share an id get an id each, so that every answer finds its call.
@@ -88,23 +87,6 @@ fn output_call<'a>(call: &'a RecordedCall, id: &'a str) -> OutputCall<'a> {
 }
 
 fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAnswer) -> OutputResult<'a> {
-    let error = |error: &'a ErrorFacts| OutputError {
-        kind: error.kind.as_deref(),
-        message: error.message.as_deref(),
-        status: error.status,
-        code: error.code.as_deref(),
-        retry_after_ms: error.retry_after.map(playproof_engine::time::Duration::as_millis),
-        should_retry: error.should_retry,
-        retriable: error.retriable,
-        headers: Some(&error.headers),
-        kind_from: error.kind_from,
-    };
-    let status = match &answer.reply {
-        Reply::Ok => OutputStatus::Ok,
-        Reply::Failed(facts) => OutputStatus::Failed(facts.as_deref().map(error).unwrap_or_default()),
-        Reply::Suspected(facts) => OutputStatus::Suspected(facts.as_deref().map(error).unwrap_or_default()),
-        Reply::Unfinished(facts) => OutputStatus::Unfinished(facts.as_deref().map(error).unwrap_or_default()),
-    };
     OutputResult {
         run: call.run(),
         id: Some(id),
@@ -117,7 +99,7 @@ fn output_result<'a>(call: &'a RecordedCall, id: &'a str, answer: &'a RecordedAn
             AnswerTo::Reversal => Some("reversal"),
             AnswerTo::Late => Some("late"),
         },
-        status,
+        reply: Some(&answer.reply),
         status_from: Some(answer.status_from),
         draw: answer.draw,
         ..OutputResult::default()
@@ -137,10 +119,10 @@ mod tests {
     use super::*;
     use crate::input::TraceInput;
     use crate::redact::RedactionRules;
-    use playproof_engine::call::{CallTexts, Place, RecordedDispatch, Recorder};
+    use playproof_engine::call::{CallTexts, Place, RecordedDispatch, Recorder, Reply};
     use std::sync::Arc;
 
-    use playproof_engine::event::{Draw, Headers, KeyDialect, KindFrom, StatusFrom};
+    use playproof_engine::event::{Draw, ErrorFacts, Headers, KeyDialect, KindFrom, StatusFrom};
 
     use playproof_engine::time::Duration;
 

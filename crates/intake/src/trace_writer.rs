@@ -1,17 +1,19 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
+use std::sync::Arc;
+
 use crate::args_meaning::without_key;
 use crate::failure::{Assessment, Failure};
 use crate::hash;
-use crate::imported::{ImportWarning, LossReport, Missing};
+use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
 use crate::origin::{Origins, SourceSpan};
 use crate::repeated_calls::RepeatedCalls;
 use crate::second_results::{Ends, ResultIs, Said, SecondResults};
-use playproof_engine::call::Recorder;
+use playproof_engine::call::{Recorder, Reply};
 use playproof_engine::classify::reads_as_unanswered;
 use playproof_engine::event::{Draw, ErrorFacts, Headers, KeyDialect, KindFrom, StatusFrom};
-use playproof_engine::time::Instant;
+use playproof_engine::time::{Duration, Instant};
 use playproof_formats::plain::is_plain;
 use playproof_formats::text::escape_json;
 
@@ -71,7 +73,8 @@ pub(crate) struct OutputResult<'a> {
     pub(crate) at: Option<At<'a>>,
     /// `refresh`, `reversal` or `late`; none: it answers an attempt.
     pub(crate) answers: Option<&'a str>,
-    pub(crate) status: OutputStatus<'a>,
+    /// What was answered; none: a success.
+    pub(crate) reply: Option<&'a Reply>,
     /// What tells its status; none: the source's own flag.
     pub(crate) status_from: Option<StatusFrom>,
     pub(crate) draw: Option<Draw>,
@@ -85,32 +88,6 @@ pub(crate) struct OutputResult<'a> {
     pub(crate) span: SourceSpan,
 }
 
-/// Whether a result succeeded, to write.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum OutputStatus<'a> {
-    #[default]
-    Ok,
-    Failed(OutputError<'a>),
-    /// Its text suggests a failure and does not prove one.
-    Suspected(OutputError<'a>),
-    /// The work that was asked for is not done yet.
-    Unfinished(OutputError<'a>),
-}
-
-/// The error object of a failed result, to write.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct OutputError<'a> {
-    pub(crate) kind: Option<&'a str>,
-    pub(crate) message: Option<&'a str>,
-    pub(crate) status: Option<u16>,
-    pub(crate) code: Option<&'a str>,
-    pub(crate) retry_after_ms: Option<u64>,
-    pub(crate) should_retry: Option<bool>,
-    pub(crate) retriable: Option<bool>,
-    pub(crate) headers: Option<&'a Headers>,
-    pub(crate) kind_from: Option<KindFrom>,
-}
-
 impl TraceWriter {
     /// A writer of the lines of a recognised format.
     pub(crate) fn of_format() -> TraceWriter {
@@ -122,25 +99,16 @@ impl TraceWriter {
         self.bytes
     }
 
-    /// All lines so far, with their origins.
-    pub(crate) fn into_parts(self) -> (Vec<u8>, Origins) {
-        (self.bytes, self.origins)
-    }
-
     /// The bytes of the lines so far.
     pub(crate) fn written(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Takes the lines so far, for a caller that streams.
-    pub(crate) fn take(&mut self) -> Vec<u8> {
+    /// Takes the lines so far and their origins, for a caller that streams.
+    pub(crate) fn take_imported(&mut self) -> Imported {
         let next = Vec::with_capacity(self.bytes.len().min(MOST_RESERVED));
-        std::mem::replace(&mut self.bytes, next)
-    }
-
-    /// Takes the origins of the lines so far.
-    pub(crate) fn take_origins(&mut self) -> Origins {
-        std::mem::take(&mut self.origins)
+        let lines = std::mem::replace(&mut self.bytes, next);
+        Imported { lines, origins: std::mem::take(&mut self.origins), loss: LossReport::default() }
     }
 
     /// Reports what the calls so far tell of their source: whether it has idempotency keys, and calls that it repeats.
@@ -200,7 +168,7 @@ impl TraceWriter {
 
     fn write_result(&mut self, result: &OutputResult<'_>) {
         self.origins.push(result.span, result.source);
-        if let (OutputStatus::Ok, Some(text)) = (result.status, result.text) {
+        if let (None | Some(Reply::Ok), Some(text)) = (result.reply, result.text) {
             self.origins.push_ok(text);
         }
         let mut object = self.begin("tool_result");
@@ -210,18 +178,20 @@ impl TraceWriter {
         object.number("attempt", result.attempt.map(u64::from));
         object.at(result.started.map(At::Micros), "started_ms");
         object.at(result.at, "at_ms");
-        let (status, error) = match result.status {
-            OutputStatus::Ok => ("ok", None),
-            OutputStatus::Failed(error) => ("error", Some(error)),
-            OutputStatus::Suspected(error) => ("suspected", Some(error)),
-            OutputStatus::Unfinished(error) => ("unfinished", Some(error)),
+        let status = match result.reply {
+            None | Some(Reply::Ok) => "ok",
+            Some(Reply::Failed(_)) => "error",
+            Some(Reply::Suspected(_)) => "suspected",
+            Some(Reply::Unfinished(_)) => "unfinished",
         };
         object.text("status", Some(status));
         // A flag is the rule.
         let status_from = result.status_from.filter(|from| *from != StatusFrom::Flag);
         object.text("status_from", status_from.map(StatusFrom::as_str));
-        if let Some(error) = error.filter(OutputError::is_known) {
-            object.error(&error);
+        let is_known =
+            |error: &&Arc<ErrorFacts>| ***error != ErrorFacts { kind_from: error.kind_from, ..ErrorFacts::default() };
+        if let Some(error) = result.reply.and_then(Reply::error).filter(is_known) {
+            object.error(error);
         }
         object.raw("draw", result.draw.map(|draw| draw.to_string()));
         object.number("row", result.row.map(u64::from));
@@ -283,17 +253,18 @@ impl TraceWriter {
 impl OutputResult<'_> {
     /// What it says, for comparison with other results of its call.
     fn said(&self) -> Said {
-        let (word, ends, error) = match self.status {
-            OutputStatus::Ok => ("ok", Ends::Yes, None),
-            OutputStatus::Failed(error) => {
-                ("failed", if error.reads_as_unanswered() { Ends::Unanswered } else { Ends::Yes }, Some(error))
-            }
-            OutputStatus::Suspected(error) => ("suspected", Ends::Yes, Some(error)),
-            OutputStatus::Unfinished(error) => ("unfinished", Ends::Unfinished, Some(error)),
+        let error = self.reply.and_then(Reply::error);
+        let is_unanswered = || error.is_some_and(|error| reads_as_unanswered(error));
+        let (word, ends) = match self.reply {
+            None | Some(Reply::Ok) => ("ok", Ends::Yes),
+            Some(Reply::Failed(_)) => ("failed", if is_unanswered() { Ends::Unanswered } else { Ends::Yes }),
+            Some(Reply::Suspected(_)) => ("suspected", Ends::Yes),
+            Some(Reply::Unfinished(_)) => ("unfinished", Ends::Unfinished),
         };
-        let error = error.unwrap_or_default();
-        let texts = [Some(word), self.text, error.message, error.code, error.kind].map(Option::unwrap_or_default);
-        let content = texts.into_iter().fold(0, |sum, text| hash::half(hash::bytes(text.as_bytes(), sum)));
+        let of_error = error.map(|error| [&error.message, &error.code, &error.kind].map(Option::as_deref));
+        let texts = [Some(word), self.text].into_iter().chain(of_error.unwrap_or_default());
+        let texts = texts.map(Option::unwrap_or_default);
+        let content = texts.fold(0, |sum, text| hash::half(hash::bytes(text.as_bytes(), sum)));
         let time = |at| match at {
             At::Text(text) => hash::seed(text.as_bytes()),
             At::Micros(micros) => micros,
@@ -302,50 +273,28 @@ impl OutputResult<'_> {
     }
 }
 
-impl<'a> OutputStatus<'a> {
-    /// The status of an assessed result.
-    pub(crate) fn of(assessment: &'a Assessment) -> OutputStatus<'a> {
-        match assessment {
-            Assessment::Ok => OutputStatus::Ok,
-            Assessment::Failed(failure) => OutputStatus::Failed(OutputError::of(failure)),
-            Assessment::Suspected(failure) => OutputStatus::Suspected(OutputError::of(failure)),
-            Assessment::Unfinished(failure) => OutputStatus::Unfinished(OutputError::of(failure)),
+impl Assessment {
+    /// What was answered, as our reader gives it.
+    pub(crate) fn reply(&self) -> Reply {
+        let error = |failure: &Failure| {
+            Some(Arc::new(ErrorFacts {
+                kind: Some(failure.kind.as_str().into()),
+                message: Some(failure.message.as_str().into()),
+                status: failure.status,
+                code: failure.code.as_deref().map(Into::into),
+                retry_after: failure.retry_after_ms.map(Duration::from_millis),
+                should_retry: None, // its header says it
+                retriable: failure.retriable,
+                headers: failure.headers.clone(),
+                kind_from: failure.kind_from,
+            }))
+        };
+        match self {
+            Assessment::Ok => Reply::Ok,
+            Assessment::Failed(failure) => Reply::Failed(error(failure)),
+            Assessment::Suspected(failure) => Reply::Suspected(error(failure)),
+            Assessment::Unfinished(failure) => Reply::Unfinished(error(failure)),
         }
-    }
-}
-
-impl<'a> OutputError<'a> {
-    /// The error object of a failure.
-    pub(crate) fn of(failure: &'a Failure) -> OutputError<'a> {
-        OutputError {
-            kind: Some(&failure.kind),
-            message: Some(&failure.message),
-            status: failure.status,
-            code: failure.code.as_deref(),
-            retry_after_ms: failure.retry_after_ms,
-            should_retry: None, // its header says it
-            retriable: failure.retriable,
-            headers: Some(&failure.headers),
-            kind_from: failure.kind_from,
-        }
-    }
-
-    /// Whether nobody heard how the attempt ended.
-    fn reads_as_unanswered(&self) -> bool {
-        let text = |text: Option<&str>| text.map(Into::into);
-        let (kind, code, message) = (text(self.kind), self.code.map(Into::into), self.message.map(Into::into));
-        reads_as_unanswered(&ErrorFacts { kind, code, message, status: self.status, ..ErrorFacts::default() })
-    }
-
-    fn is_known(&self) -> bool {
-        self.kind.is_some()
-            || self.message.is_some()
-            || self.status.is_some()
-            || self.code.is_some()
-            || self.retry_after_ms.is_some()
-            || self.should_retry.is_some()
-            || self.retriable.is_some()
-            || self.headers.is_some_and(|headers| !headers.is_empty())
     }
 }
 
@@ -427,20 +376,20 @@ impl ObjectWriter<'_> {
         }
     }
 
-    fn error(&mut self, error: &OutputError<'_>) {
+    fn error(&mut self, error: &ErrorFacts) {
         self.name("error");
         self.bytes.push(b'{');
         let mut inner = ObjectWriter { bytes: self.bytes, first: true };
-        inner.text("kind", error.kind);
-        inner.text("message", error.message);
+        inner.text("kind", error.kind.as_deref());
+        inner.text("message", error.message.as_deref());
         inner.number("status", error.status.map(u64::from));
-        inner.text("code", error.code);
-        inner.number("retry_after_ms", error.retry_after_ms);
+        inner.text("code", error.code.as_deref());
+        inner.number("retry_after_ms", error.retry_after.map(Duration::as_millis));
         inner.text("kind_from", error.kind_from.map(KindFrom::as_str));
         inner.json("should_retry", error.should_retry.map(|should| if should { "true" } else { "false" }));
         inner.json("retriable", error.retriable.map(|may| if may { "true" } else { "false" }));
-        if let Some(headers) = error.headers.filter(|headers| !headers.is_empty()) {
-            inner.headers(headers);
+        if !error.headers.is_empty() {
+            inner.headers(&error.headers);
         }
         self.bytes.push(b'}');
     }
@@ -495,9 +444,9 @@ mod tests {
         let args = "{ \"a\":\n1, \"\u{202e}\": \"\u{ad}\" }";
         let call = OutputCall { run: Some(nasty), tool: nasty, args: Some(args), ..OutputCall::default() };
         lines.call(&call);
-        let error = OutputError { message: Some(nasty), status: Some(409), ..OutputError::default() };
-        let at = Some(At::Micros(1_500));
-        lines.result(&OutputResult { status: OutputStatus::Failed(error), at, ..OutputResult::default() });
+        let error = ErrorFacts { message: Some(nasty.into()), status: Some(409), ..ErrorFacts::default() };
+        let (reply, at) = (Reply::Failed(Some(Arc::new(error))), Some(At::Micros(1_500)));
+        lines.result(&OutputResult { reply: Some(&reply), at, ..OutputResult::default() });
         lines.run_end(nasty);
         let text = String::from_utf8(lines.into_bytes()).expect("text");
         assert!(!text.contains(|c| c != '\n' && is_unsafe_to_print(c)), "{text:?}");
@@ -531,7 +480,10 @@ mod tests {
     #[test]
     fn a_failure_without_known_details_has_no_error_object() {
         let mut lines = TraceWriter::default();
-        lines.result(&OutputResult { status: OutputStatus::Failed(OutputError::default()), ..OutputResult::default() });
-        assert_eq!(lines.into_bytes(), b"{\"type\":\"tool_result\",\"status\":\"error\"}\n");
+        for reply in [Reply::Failed(None), Reply::Failed(Some(Arc::default()))] {
+            lines.result(&OutputResult { reply: Some(&reply), ..OutputResult::default() });
+        }
+        let line = "{\"type\":\"tool_result\",\"status\":\"error\"}\n";
+        assert_eq!(lines.into_bytes(), [line, line].concat().into_bytes());
     }
 }

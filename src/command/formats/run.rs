@@ -8,8 +8,8 @@ use crate::inputs::Reading;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use playproof_formats::shell::Command;
+use playproof_intake::builtin::FORMATS;
 use playproof_intake::failure::FAILURE_WORDS;
-use playproof_intake::known::FORMATS;
 
 /// What is shown.
 #[derive(Debug, clap::Args)]

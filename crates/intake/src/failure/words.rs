@@ -166,17 +166,15 @@ fn is_mark(c: char) -> bool {
     "*#`\"'>[|·•⚠️✗✘❌🚫⛔💥❗🛑╷│×\u{feff}".contains(c) || c.is_whitespace()
 }
 
-/// Whether a line is the word for an error and says that there is none, or counts them; a line with `more` behind it may
-/// leave that out.
+/// Whether a line is the word for an error and says that there is none, or counts them; `more` lines may come behind it.
 fn names_nothing(line: &str, more: bool) -> bool {
-    let named = line.split_once([':', '=']).filter(|(label, said)| label.len() <= 60 && (more || !said.is_empty()));
-    let Some((label, said)) = named else { return false };
+    let Some((label, said)) = line.split_once([':', '=']) else { return false };
     let said = said.trim().trim_end_matches(['.', ',', ';', '|', ')']);
-    let first = said.split([',', ';', ' ', '|', ')']).next().unwrap_or_default();
     let is_word = is_in_any_case("none null nil undefined n/a - 0 []", said);
-    let is_count = first == "0"
+    let is_count = said.split([',', ';', ' ', '|', ')']).next() == Some("0")
         || said.chars().all(|c| c.is_ascii_digit() || ".%ms".contains(c)) && !matches!(said.parse(), Ok(400..=599_u16));
-    label.chars().all(|c| c.is_ascii_alphanumeric() || " _-'/".contains(c)) && (is_word || is_count)
+    let is_label = label.len() <= 60 && label.chars().all(|c| c.is_ascii_alphanumeric() || " _-'/".contains(c));
+    is_label && (is_word || is_count) && (more || !said.is_empty())
 }
 
 /// Whether a short answer of a tool that writes does not tell of its deed.

@@ -14,7 +14,7 @@ use crate::json::Fields;
 use crate::mapping::{Mapping, stem};
 use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
-use crate::trace_writer::{At, OutputCall, OutputResult, OutputStatus};
+use crate::trace_writer::{At, OutputCall, OutputResult};
 use playproof_formats::diagnostic::Report;
 
 /// The fields that hold the exchanges.
@@ -137,7 +137,7 @@ fn write(
         run,
         id: Some(place),
         at: at.map(At::Micros),
-        status: OutputStatus::of(&assessment),
+        reply: Some(&assessment.reply()),
         status_from: Some(assessment.evidence(status.is_some())),
         source: place,
         span,

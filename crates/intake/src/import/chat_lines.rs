@@ -17,10 +17,12 @@ use super::run::ImportOutput;
 use crate::hash;
 use crate::imported::{ImportWarning, LossReport};
 use crate::json::Fields;
-use crate::origin::{LineFinder, Origins};
+use crate::line_importer::LineImporter;
+use crate::origin::LineFinder;
 use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
 use crate::tool_hints;
+use crate::trace_writer::TraceWriter;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
 /// The most conversations with one message a line whose state is kept.
@@ -77,35 +79,6 @@ impl ChatLines {
         }
     }
 
-    /// Takes line `number` (from 1); ignores a blank line.
-    pub(crate) fn line(&mut self, number: usize, bytes: &[u8]) -> Result<(), Report> {
-        if bytes.trim_ascii().is_empty() {
-            return Ok(());
-        }
-        let name = Arc::clone(&self.name);
-        let (source, document) = SourceText::line(bytes, &name, number, SourceText::document)?;
-        self.output.finder = LineFinder::new(source.text, number);
-        tool_hints::gather(document.get(), &mut self.output.loss.hints);
-        match found(document, &format!("[{}]", self.documents), &mut self.output) {
-            Found::Conversations(conversations) => {
-                for conversation in conversations {
-                    let run = self.new_name(conversation.label.base.as_deref());
-                    let Conversation { thread, messages, place, .. } = &conversation;
-                    walk_on(thread, &run, messages, place, &mut self.output);
-                }
-            }
-            Found::Message(base, fields) => self.message(base.as_deref(), (&fields, document)),
-        }
-        self.documents += 1;
-        Ok(())
-    }
-
-    /// Counts line `number` as one that is not JSON.
-    pub(crate) fn skip(&mut self, number: usize) {
-        self.skipped += 1;
-        self.output.loss.warn(ImportWarning::NotJson, &format!("line {number}"));
-    }
-
     /// The name of the run of the next conversation.
     fn new_name(&mut self, base: Option<&str>) -> String {
         self.conversations += 1;
@@ -159,9 +132,38 @@ impl ChatLines {
             None => {}
         }
     }
+}
 
-    /// The source has ended: writes the ends of the conversations that went on.
-    pub(crate) fn end(&mut self) {
+impl LineImporter for ChatLines {
+    fn line(&mut self, number: usize, bytes: &[u8]) -> Result<(), Report> {
+        if bytes.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let name = Arc::clone(&self.name);
+        let (source, document) = SourceText::line(bytes, &name, number, SourceText::document)?;
+        self.output.finder = LineFinder::new(source.text, number);
+        tool_hints::gather(document.get(), &mut self.output.loss.hints);
+        match found(document, &format!("[{}]", self.documents), &mut self.output) {
+            Found::Conversations(conversations) => {
+                for conversation in conversations {
+                    let run = self.new_name(conversation.label.base.as_deref());
+                    let Conversation { thread, messages, place, .. } = &conversation;
+                    walk_on(thread, &run, messages, place, &mut self.output);
+                }
+            }
+            Found::Message(base, fields) => self.message(base.as_deref(), (&fields, document)),
+        }
+        self.documents += 1;
+        Ok(())
+    }
+
+    fn skip(&mut self, number: usize) {
+        self.skipped += 1;
+        self.output.loss.warn(ImportWarning::NotJson, &format!("line {number}"));
+    }
+
+    /// Writes the ends of the conversations that went on.
+    fn end(&mut self) {
         let mut live: Vec<_> = std::mem::take(&mut self.live).into_values().collect();
         live.sort_by_key(|live| live.first);
         live.into_iter().for_each(|live| live.speakers.end(&mut self.output));
@@ -169,26 +171,16 @@ impl ChatLines {
         end_all(&mut self.output);
     }
 
-    /// What the source holds so far.
-    pub(crate) fn loss(&mut self) -> &mut LossReport {
+    fn loss(&mut self) -> &mut LossReport {
         &mut self.output.loss
     }
 
-    /// The bytes of the trace lines since they were last taken.
-    pub(crate) fn written(&self) -> usize {
-        self.output.lines.written()
+    fn lines(&mut self) -> &mut TraceWriter {
+        &mut self.output.lines
     }
 
-    /// Takes the trace lines since the last call, with their origins.
-    pub(crate) fn take(&mut self) -> (Vec<u8>, Origins) {
-        (self.output.lines.take(), self.output.lines.take_origins())
-    }
-
-    /// The loss report.
-    ///
-    /// # Errors
-    /// The source has one document, or mostly lines that are no JSON, or no conversation: it is to be read as a whole.
-    pub(crate) fn finish(self) -> Result<LossReport, Report> {
+    /// An error: the source has one document, or mostly lines that are no JSON, or no conversation: it is to be read as a whole.
+    fn finish(self: Box<Self>) -> Result<LossReport, Report> {
         if self.documents < 2 || self.documents < self.skipped || self.output.loss.runs == 0 {
             let diagnostic = Diagnostic::error("empty_import", "no runs in the lines of this file");
             return Err(Report::one(Source::whole(&*self.name, ""), diagnostic));
@@ -201,6 +193,8 @@ impl ChatLines {
 mod tests {
     use super::*;
     use crate::import::import;
+    use crate::imported::Imported;
+    use crate::origin::Origins;
 
     fn read(lines: impl Iterator<Item = String>) -> ChatLines {
         let mut chat = ChatLines::new("log", FormatOptions::default());
@@ -228,8 +222,8 @@ mod tests {
     fn both(lines: &[String]) -> [(String, String, Origins); 2] {
         let mut chat = read(lines.iter().cloned());
         chat.end();
-        let (bytes, origins) = chat.take();
-        let loss = chat.finish().unwrap_or_else(|report| panic!("{report}"));
+        let Imported { lines: bytes, origins, .. } = chat.lines().take_imported();
+        let loss = Box::new(chat).finish().unwrap_or_else(|report| panic!("{report}"));
         let text = |bytes| String::from_utf8(bytes).expect("text");
         let lined = (text(bytes), loss.to_string(), origins);
         let whole = import(SourceFormat::OpenAi, lines.join("\n").as_bytes(), "log");
@@ -275,15 +269,15 @@ mod tests {
         let on_a_line = |n: u32| format!(r#"{{"messages":[{},{}]}}"#, call(&format!("{n}")), answer(&format!("{n}")));
         let mut chat = read((0..5_000).map(on_a_line));
         assert_eq!((chat.live.len(), chat.known.len(), chat.by_last.len()), (0, 0, 0));
-        assert_eq!(chat.take().0.split(|byte| *byte == b'\n').count(), 15_001);
+        assert_eq!(chat.lines().take_imported().lines.split(|byte| *byte == b'\n').count(), 15_001);
         let of_many = |n: u32| of(&format!("c{}", n / 2), &if n.is_multiple_of(2) { call("a") } else { answer("a") });
         let mut chat = read((0..5_000).map(of_many));
         assert_eq!((chat.live.len(), chat.known.len(), chat.by_last.len()), (MAX_LIVE, 2_500, MAX_LIVE));
         chat.end();
         assert_eq!(chat.live.len(), 0);
-        let text = String::from_utf8(chat.take().0).expect("text");
+        let text = String::from_utf8(chat.lines().take_imported().lines).expect("text");
         assert_eq!(text.matches("run_end").count(), 2_500, "each that was forgotten had ended");
-        assert_eq!(chat.finish().map(|loss| (loss.runs, loss.unanswered)).ok(), Some((2_500, 0)));
+        assert_eq!(Box::new(chat).finish().map(|loss| (loss.runs, loss.unanswered)).ok(), Some((2_500, 0)));
     }
 
     #[test]
@@ -293,12 +287,12 @@ mod tests {
             std::iter::once(of("c", &call("a"))).chain(others).chain([of("c", &answer("a")), of("c", &call("b"))]);
         let mut chat = read(lines);
         chat.end();
-        let text = String::from_utf8(chat.take().0).expect("text");
+        let text = String::from_utf8(chat.lines().take_imported().lines).expect("text");
         let of_it: Vec<&str> = text.lines().filter(|line| line.contains(r#""run_id":"c""#)).collect();
         assert_eq!(of_it.len(), 4, "{of_it:?}");
         assert!(of_it[1].contains(r#""call_id":"a""#) && of_it[3].contains("run_end"), "{of_it:?}");
         assert!(of_it[2].contains(r#""source":"[2].tool_calls[0]""#), "{of_it:?}");
-        let loss = chat.finish().unwrap_or_else(|report| panic!("{report}"));
+        let loss = Box::new(chat).finish().unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(loss.runs, MAX_LIVE as u64 + 2);
     }
 }

@@ -10,7 +10,7 @@ use crate::histories::Histories;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::mapping::Mapping;
 use crate::origin::{LineFinder, SourceSpan};
-use crate::trace_writer::{At, OutputCall, OutputResult, OutputStatus, TraceWriter};
+use crate::trace_writer::{At, OutputCall, OutputResult, TraceWriter};
 
 /// A call of a source.
 #[derive(Debug)]
@@ -83,8 +83,7 @@ impl ImportOutput {
             self.loss.missing.insert(Missing::FailureFlags);
         }
         self.lines.report(&mut self.loss);
-        let (lines, origins) = self.lines.into_parts();
-        Imported { lines, origins, loss: self.loss }
+        Imported { loss: self.loss, ..self.lines.take_imported() }
     }
 }
 
@@ -205,7 +204,7 @@ impl RunWriter {
             run: self.name.as_deref(),
             id: Some(&id),
             at: result.at.map(At::Text),
-            status: OutputStatus::of(&result.assessment),
+            reply: Some(&result.assessment.reply()),
             status_from: Some(result.assessment.evidence(result.flagged)),
             text: Some(result.text),
             row: Some(result.row),

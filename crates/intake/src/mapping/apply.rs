@@ -23,7 +23,8 @@ use crate::histories::{Compared, Histories, History};
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
 use crate::json::{Parsed, SourceArgs};
-use crate::origin::{LineFinder, Origins, SourceSpan};
+use crate::line_importer::LineImporter;
+use crate::origin::{LineFinder, SourceSpan};
 use crate::prefixed;
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
@@ -57,8 +58,8 @@ pub fn apply(mapping: &Mapping, bytes: &[u8], name: &str, redaction: &RedactionR
         }
     }
     applier.loss.warn_of(ImportWarning::UnmatchedRow, others, || format!("line {first_other}"));
-    let (lines, origins) = (applier.take_lines(), applier.take_origins());
-    applier.finish().map(|loss| Imported { lines, origins, loss })
+    let imported = applier.lines.take_imported();
+    Ok(Imported { loss: applier.report()?, ..imported })
 }
 
 /// The place of a document that is a line.
@@ -113,6 +114,31 @@ pub(super) struct PlacedRow<'r, 'a> {
     pub(super) span: SourceSpan,
 }
 
+impl LineImporter for Applier {
+    fn line(&mut self, number: usize, line: &[u8]) -> Result<(), Report> {
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        let name = Arc::clone(&self.name);
+        let (source, document) = SourceText::line(line, &name, number, SourceText::value)?;
+        self.finder = LineFinder::new(source.text, number);
+        self.document(&document, &place_of_line(number));
+        Ok(())
+    }
+
+    fn loss(&mut self) -> &mut LossReport {
+        &mut self.loss
+    }
+
+    fn lines(&mut self) -> &mut TraceWriter {
+        &mut self.lines
+    }
+
+    fn finish(self: Box<Self>) -> Result<LossReport, Report> {
+        (*self).report()
+    }
+}
+
 impl Applier {
     /// An applier for the source called `name`.
     pub fn new(mapping: &Mapping, name: &str, redaction: &RedactionRules) -> Applier {
@@ -144,51 +170,11 @@ impl Applier {
         }
     }
 
-    /// Takes line `number` (from 1) of a source in JSON Lines; ignores a blank line.
-    ///
-    /// # Errors
-    /// A line that is not UTF-8 or not JSON, with its place. The next line can still be taken.
-    pub fn line(&mut self, number: usize, bytes: &[u8]) -> Result<(), Report> {
-        if bytes.trim_ascii().is_empty() {
-            return Ok(());
-        }
-        let name = Arc::clone(&self.name);
-        let (source, document) = SourceText::line(bytes, &name, number, SourceText::value)?;
-        self.finder = LineFinder::new(source.text, number);
-        self.document(&document, &place_of_line(number));
-        Ok(())
-    }
-
-    /// Counts line `number` as one that is not JSON.
-    pub(crate) fn skip(&mut self, number: usize) {
-        self.loss.warn(ImportWarning::NotJson, &format!("line {number}"));
-    }
-
-    /// What the source holds so far.
-    pub(crate) fn loss(&mut self) -> &mut LossReport {
-        &mut self.loss
-    }
-
-    /// The bytes of the trace lines since they were last taken.
-    pub(crate) fn written(&self) -> usize {
-        self.lines.written()
-    }
-
-    /// Takes the trace lines since the last call.
-    pub fn take_lines(&mut self) -> Vec<u8> {
-        self.lines.take()
-    }
-
-    /// Takes the origins of the trace lines since the last call.
-    pub fn take_origins(&mut self) -> Origins {
-        self.lines.take_origins()
-    }
-
     /// The loss report: what the source lacks, and which fields of the mapping no row has.
     ///
     /// # Errors
     /// No row was a call, or no result has what would tell whether it failed.
-    pub fn finish(mut self) -> Result<LossReport, Report> {
+    fn report(mut self) -> Result<LossReport, Report> {
         if self.loss.calls == 0 {
             let fitting = self.loss.count(ImportWarning::CallWithoutTool);
             let (rows, no_rows) = (self.rows, &self.no_rows);

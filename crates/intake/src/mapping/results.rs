@@ -14,7 +14,7 @@ use crate::failure::{Assessment, ToolResult};
 use crate::imported::{ImportWarning, Missing};
 use crate::json;
 use crate::source_value::SourceValue;
-use crate::trace_writer::{At, OutputResult, OutputStatus};
+use crate::trace_writer::{At, OutputResult};
 use crate::wire;
 use playproof_engine::event::StatusFrom;
 
@@ -67,7 +67,7 @@ impl Applier {
             attempt,
             started,
             at: at.map(At::Micros),
-            status: OutputStatus::of(&assessment),
+            reply: Some(&assessment.reply()),
             status_from: Some(assessment.evidence(flagged)),
             text: parts.body.as_deref(),
             row: Some(wire::hash_of_line(row.value.text)),

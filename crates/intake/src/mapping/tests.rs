@@ -2,6 +2,7 @@
 
 use super::{Applier, Mapping, apply, parse, unchanging};
 use crate::imported::{ImportWarning, Imported, Missing};
+use crate::line_importer::LineImporter;
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
@@ -337,7 +338,7 @@ fn results_without_a_failure_condition_are_refused() {
 fn lines_come_one_by_one_and_a_bad_one_does_not_stop_the_next() {
     let map = mapping("format: mapping/1\ncall: { tool: t }\n");
     let redaction = RedactionRules::default();
-    let mut applier = Applier::new(&map, "log", &redaction);
+    let mut applier = Box::new(Applier::new(&map, "log", &redaction));
     assert_eq!(applier.line(1, b"{\"t\":\"a\"}"), Ok(()));
     assert_eq!(
         applier.line(2, b"{\"t\": ").map_err(|report| report.to_string()),
@@ -345,7 +346,7 @@ fn lines_come_one_by_one_and_a_bad_one_does_not_stop_the_next() {
     );
     assert_eq!(applier.line(3, b" \r"), Ok(()));
     assert_eq!(applier.line(4, b"{\"t\":\"b\"}"), Ok(()));
-    let text = String::from_utf8(applier.take_lines()).expect("text");
+    let text = String::from_utf8(applier.lines().take_imported().lines).expect("text");
     assert_eq!(text.lines().count(), 2);
     assert!(text.contains("\"source\":\"line 4\""));
     assert_eq!(applier.finish().map(|loss| loss.calls), Ok(2));

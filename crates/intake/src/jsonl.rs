@@ -6,6 +6,7 @@ use std::io::{self, BufRead, Read, Write};
 use crate::import::{ChatLines, FormatOptions};
 use crate::imported::{Imported, LossReport};
 use crate::limits;
+use crate::line_importer::LineImporter;
 use crate::mapping::{Applier, Mapping};
 use crate::origin::Origins;
 use crate::redact::RedactionRules;
@@ -19,7 +20,7 @@ const BLOCK: usize = 64 << 10;
 
 /// Why a recording cannot be read to its end.
 #[derive(Debug)]
-pub enum LinedError {
+pub enum JsonLinesError {
     /// Its source failed.
     Unreadable(io::Error),
     /// The file for its trace lines failed.
@@ -28,9 +29,9 @@ pub enum LinedError {
     Invalid(Box<Report>),
 }
 
-impl From<io::Error> for LinedError {
-    fn from(error: io::Error) -> LinedError {
-        LinedError::Unreadable(error)
+impl From<io::Error> for JsonLinesError {
+    fn from(error: io::Error) -> JsonLinesError {
+        JsonLinesError::Unreadable(error)
     }
 }
 
@@ -43,18 +44,11 @@ pub struct Account {
     pub origins: Origins,
 }
 
-/// How the lines of a recording become trace lines.
-#[derive(Debug)]
-enum LineReader {
-    Mapped(Box<Applier>),
-    Chat(Box<ChatLines>),
-}
-
 /// The trace lines of a recording in JSON Lines.
 #[derive(Debug)]
 pub struct ForeignLines<R> {
     source: R,
-    reader: LineReader,
+    importer: Box<dyn LineImporter>,
     redaction: RedactionRules,
     name: String,
     skip_invalid: bool,
@@ -65,86 +59,31 @@ pub struct ForeignLines<R> {
     line: Vec<u8>,
 }
 
-impl LineReader {
-    fn line(&mut self, number: usize, line: &[u8]) -> Result<(), Report> {
-        match self {
-            LineReader::Mapped(applier) => applier.line(number, line),
-            LineReader::Chat(chat) => chat.line(number, line),
-        }
-    }
-
-    fn skip(&mut self, number: usize) {
-        match self {
-            LineReader::Mapped(applier) => applier.skip(number),
-            LineReader::Chat(chat) => chat.skip(number),
-        }
-    }
-
-    /// The source has ended.
-    fn end(&mut self) {
-        match self {
-            LineReader::Mapped(_) => {}
-            LineReader::Chat(chat) => chat.end(),
-        }
-    }
-
-    fn loss(&mut self) -> &mut LossReport {
-        match self {
-            LineReader::Mapped(applier) => applier.loss(),
-            LineReader::Chat(chat) => chat.loss(),
-        }
-    }
-
-    /// The bytes of the trace lines since the last [`LineReader::take`].
-    fn written(&self) -> usize {
-        match self {
-            LineReader::Mapped(applier) => applier.written(),
-            LineReader::Chat(chat) => chat.written(),
-        }
-    }
-
-    /// The trace lines since the last call.
-    fn take(&mut self) -> Imported {
-        let (lines, origins) = match self {
-            LineReader::Mapped(applier) => (applier.take_lines(), applier.take_origins()),
-            LineReader::Chat(chat) => chat.take(),
-        };
-        Imported { lines, origins, loss: LossReport::default() }
-    }
-
-    fn finish(self) -> Result<LossReport, Report> {
-        match self {
-            LineReader::Mapped(applier) => applier.finish(),
-            LineReader::Chat(chat) => chat.finish(),
-        }
-    }
-}
-
 impl<R: BufRead> ForeignLines<R> {
     /// The lines of `source`, called `name`, by a mapping.
     pub fn mapped(source: R, mapping: &Mapping, name: &str, redaction: &RedactionRules) -> ForeignLines<R> {
-        let reader = LineReader::Mapped(Box::new(Applier::new(mapping, name, redaction)));
+        let importer = Box::new(Applier::new(mapping, name, redaction));
         let skip_invalid = mapping.skips_invalid();
-        ForeignLines::new(source, reader, (skip_invalid, Some(skip_invalid)), name, redaction)
+        ForeignLines::new(source, importer, (skip_invalid, Some(skip_invalid)), name, redaction)
     }
 
     /// The lines of `source`, called `name`, which are OpenAI chat messages.
     pub fn chat(source: R, options: FormatOptions<'_>, name: &str, redaction: &RedactionRules) -> ForeignLines<R> {
-        let reader = LineReader::Chat(Box::new(ChatLines::new(name, options)));
+        let importer = Box::new(ChatLines::new(name, options));
         let checks = options.overrides.map(Mapping::skips_invalid);
-        ForeignLines::new(source, reader, (options.skip_invalid, checks), name, redaction)
+        ForeignLines::new(source, importer, (options.skip_invalid, checks), name, redaction)
     }
 
     fn new(
         source: R,
-        reader: LineReader,
+        importer: Box<dyn LineImporter>,
         (skip_invalid, checks): (bool, Option<bool>),
         name: &str,
         redaction: &RedactionRules,
     ) -> ForeignLines<R> {
         ForeignLines {
             source,
-            reader,
+            importer,
             redaction: redaction.clone(),
             name: name.to_owned(),
             skip_invalid,
@@ -158,26 +97,26 @@ impl<R: BufRead> ForeignLines<R> {
     ///
     /// # Errors
     /// A source or a file that fails, a line that cannot be used, a recording without calls.
-    pub fn write_to(mut self, lines: &mut dyn Write) -> Result<Account, LinedError> {
+    pub fn write_to(mut self, lines: &mut dyn Write) -> Result<Account, JsonLinesError> {
         let mut output = Output { lines, origins: Origins::default() };
         while self.read_line()? {
             let may_be_refused = self.checks.filter(|_| limits::may_be_refused(&self.line));
-            if may_be_refused.is_some() || self.reader.written() >= BLOCK {
-                output.add(&self.reader.take())?;
+            if may_be_refused.is_some() || self.importer.lines().written() >= BLOCK {
+                output.add(&self.importer.lines().take_imported())?;
             }
             let number = usize::try_from(self.number).unwrap_or(usize::MAX);
-            match self.reader.line(number, self.line.trim_ascii_end()) {
+            match self.importer.line(number, self.line.trim_ascii_end()) {
                 Ok(()) => {}
-                Err(_) if self.skip_invalid => self.reader.skip(number),
+                Err(_) if self.skip_invalid => self.importer.skip(number),
                 Err(report) => return Err(self.invalid(report)),
             }
             if let Some(skip) = may_be_refused {
                 output.add(&self.checked(skip)?)?;
             }
         }
-        self.reader.end();
-        output.add(&self.reader.take())?;
-        let loss = self.reader.finish().map_err(|report| LinedError::Invalid(Box::new(report)))?;
+        self.importer.end();
+        output.add(&self.importer.lines().take_imported())?;
+        let loss = self.importer.finish().map_err(|report| JsonLinesError::Invalid(Box::new(report)))?;
         Ok(Account { loss, origins: output.origins })
     }
 
@@ -189,16 +128,16 @@ impl<R: BufRead> ForeignLines<R> {
     }
 
     /// The trace lines of the last line alone, without those that our reader refuses.
-    fn checked(&mut self, skip: bool) -> Result<Imported, LinedError> {
-        let imported = Imported { loss: std::mem::take(self.reader.loss()), ..self.reader.take() };
+    fn checked(&mut self, skip: bool) -> Result<Imported, JsonLinesError> {
+        let imported = Imported { loss: std::mem::take(self.importer.loss()), ..self.importer.lines().take_imported() };
         let checked = limits::checked_from(self.number, imported, &self.line, &self.name, skip);
         let mut checked = checked.map_err(|report| self.invalid(report))?;
-        *self.reader.loss() = std::mem::take(&mut checked.loss);
+        *self.importer.loss() = std::mem::take(&mut checked.loss);
         Ok(checked)
     }
 
-    fn invalid(&self, report: Report) -> LinedError {
-        LinedError::Invalid(Box::new(self.redaction.report(report)))
+    fn invalid(&self, report: Report) -> JsonLinesError {
+        JsonLinesError::Invalid(Box::new(self.redaction.report(report)))
     }
 }
 
@@ -209,16 +148,16 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
-    fn add(&mut self, imported: &Imported) -> Result<(), LinedError> {
+    fn add(&mut self, imported: &Imported) -> Result<(), JsonLinesError> {
         self.origins.append(&imported.origins);
-        self.lines.write_all(&imported.lines).map_err(LinedError::Unwritable)
+        self.lines.write_all(&imported.lines).map_err(JsonLinesError::Unwritable)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::known;
+    use crate::builtin;
     use crate::mapping::{apply, parse};
     use playproof_formats::diagnostic::Source;
 
@@ -228,7 +167,7 @@ mod tests {
         map.skipping_invalid(skip, None)
     }
 
-    fn lined(log: &str, skip: bool) -> ForeignLines<&[u8]> {
+    fn by_lines(log: &str, skip: bool) -> ForeignLines<&[u8]> {
         ForeignLines::mapped(log.as_bytes(), &map(skip), "log", &RedactionRules::default())
     }
 
@@ -243,7 +182,7 @@ mod tests {
         let whole = apply(&map(true), log.as_bytes(), "log", &redaction).unwrap_or_else(|report| panic!("{report}"));
         let whole = limits::checked(whole, log.as_bytes(), "log", true).unwrap_or_else(|report| panic!("{report}"));
         let mut lines = Vec::new();
-        let Account { loss, origins } = lined(&log, true).write_to(&mut lines).expect("an account");
+        let Account { loss, origins } = by_lines(&log, true).write_to(&mut lines).expect("an account");
         assert_eq!(String::from_utf8(lines), String::from_utf8(whole.lines));
         assert_eq!((&loss, &origins), (&whole.loss, &whole.origins));
         assert_eq!(
@@ -263,7 +202,7 @@ mod tests {
         };
         let log: String = (0..100).map(chat).collect();
         let (options, redaction) = (FormatOptions::default(), RedactionRules::default());
-        let whole = known::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
+        let whole = builtin::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
         let whole = whole.unwrap_or_else(|report| panic!("{report}"));
         let mut lines = Vec::new();
         let account = ForeignLines::chat(log.as_bytes(), options, "log", &redaction).write_to(&mut lines);
@@ -284,7 +223,7 @@ mod tests {
         let requests = [first, other.clone(), answered.clone(), format!("{answered},{}", call("b")), other];
         let log: String = requests.iter().map(|messages| format!("{{\"messages\":[{messages}]}}\n")).collect();
         let (options, redaction) = (FormatOptions::default(), RedactionRules::default());
-        let whole = known::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
+        let whole = builtin::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
         let whole = whole.unwrap_or_else(|report| panic!("{report}"));
         assert_eq!((whole.loss.calls, whole.loss.results, whole.loss.runs), (4, 1, 3), "a copy counts");
         let mut lines = Vec::new();
@@ -296,8 +235,8 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_reported_at_its_place() {
-        let report = |log: &str| match lined(log, false).write_to(&mut io::sink()) {
-            Err(LinedError::Invalid(report)) => report.to_string(),
+        let report = |log: &str| match by_lines(log, false).write_to(&mut io::sink()) {
+            Err(JsonLinesError::Invalid(report)) => report.to_string(),
             other => format!("{other:?}"),
         };
         let good = "{\"m\":[{\"t\":\"a\"}]}\n";

@@ -7,4 +7,4 @@ mod format;
 mod tests;
 
 pub use crate::import::FormatOptions;
-pub use format::{FORMATS, KnownFormat, detect, find, foreign, nearest};
+pub use format::{BuiltinFormat, FORMATS, detect, find, foreign, nearest};

@@ -14,7 +14,7 @@ use playproof_formats::diagnostic::{Diagnostic, Report, Source, did_you_mean};
 
 /// A format that is read without a mapping of the user.
 #[derive(Debug)]
-pub struct KnownFormat {
+pub struct BuiltinFormat {
     /// Its name on the command line.
     pub name: &'static str,
     /// Its name for people.
@@ -31,7 +31,7 @@ enum Reader {
 
 macro_rules! mapped {
     ($name:literal, $title:literal) => {
-        KnownFormat {
+        BuiltinFormat {
             name: $name,
             title: $title,
             reader: Reader::Mapping(include_str!(concat!("../../formats/", $name, ".yaml")), OnceLock::new()),
@@ -39,12 +39,12 @@ macro_rules! mapped {
     };
 }
 
-const fn built_in(name: &'static str, format: SourceFormat) -> KnownFormat {
-    KnownFormat { name, title: format.as_str(), reader: Reader::BuiltIn(format) }
+const fn built_in(name: &'static str, format: SourceFormat) -> BuiltinFormat {
+    BuiltinFormat { name, title: format.as_str(), reader: Reader::BuiltIn(format) }
 }
 
 /// Every known format, by name.
-pub static FORMATS: [KnownFormat; 31] = [
+pub static FORMATS: [BuiltinFormat; 31] = [
     mapped!("agent-client-protocol", "Agent Client Protocol messages"),
     mapped!("anthropic-messages", "Anthropic Messages"),
     mapped!("bedrock-converse", "Amazon Bedrock Converse"),
@@ -78,7 +78,7 @@ pub static FORMATS: [KnownFormat; 31] = [
     mapped!("vercel-ai-sdk-5", "Vercel AI SDK 5 steps"),
 ];
 
-impl KnownFormat {
+impl BuiltinFormat {
     /// The text of its mapping file; none if the format is built in.
     pub const fn text(&self) -> Option<&'static str> {
         match &self.reader {
@@ -125,7 +125,7 @@ impl KnownFormat {
     }
 }
 
-impl KnownFormat {
+impl BuiltinFormat {
     /// Whether it is OpenAI chat messages that can be read line by line: no mapping names their runs, which is an error.
     pub fn is_chat_by_lines(&self, options: FormatOptions<'_>) -> bool {
         matches!(self.reader, Reader::BuiltIn(SourceFormat::OpenAi))
@@ -138,7 +138,7 @@ impl KnownFormat {
 }
 
 /// The format called `name`.
-pub fn find(name: &str) -> Option<&'static KnownFormat> {
+pub fn find(name: &str) -> Option<&'static BuiltinFormat> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
@@ -151,7 +151,7 @@ pub fn nearest(name: &str) -> Vec<&'static str> {
 }
 
 /// The formats that a file which begins with `start` may have. More than one: the user decides. A trace of our own has none.
-pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
+pub fn detect(start: &[u8]) -> Vec<&'static BuiltinFormat> {
     let first = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start().first();
     // A text in a cassette may hold messages.
     let is_yaml_cassette = !matches!(first, Some(b'{' | b'[')) && import::begins_yaml(start);
@@ -172,10 +172,10 @@ pub fn detect(start: &[u8]) -> Vec<&'static KnownFormat> {
 }
 
 /// The formats that parts of a file have which begins with `start`, be it a trace of our own or not.
-pub fn foreign(start: &[u8]) -> Vec<&'static KnownFormat> {
+pub fn foreign(start: &[u8]) -> Vec<&'static BuiltinFormat> {
     let text = completed(start);
     let documents = documents(&text);
-    let fits = |format: &&KnownFormat| match format.mapping() {
+    let fits = |format: &&BuiltinFormat| match format.mapping() {
         Some(mapping) => mapping.may_recognise(&text) && documents.iter().any(|document| mapping.recognises(*document)),
         None => format.is_cassette() && documents.iter().any(|document| import::is_cassette(*document)),
     };
@@ -184,7 +184,7 @@ pub fn foreign(start: &[u8]) -> Vec<&'static KnownFormat> {
         let is_claimed =
             |document| found.iter().filter_map(|format| format.mapping()).any(|of| of.recognises(document));
         let has_chat = documents.iter().any(|document| import::is_chat_with_calls(*document) && !is_claimed(*document));
-        let is_found = |format: &&KnownFormat| {
+        let is_found = |format: &&BuiltinFormat| {
             found.iter().any(|other| other.name == format.name)
                 || has_chat && matches!(format.reader, Reader::BuiltIn(SourceFormat::OpenAi))
         };
@@ -192,7 +192,7 @@ pub fn foreign(start: &[u8]) -> Vec<&'static KnownFormat> {
     }
     let is_other = |format: &SourceFormat| *format == SourceFormat::OpenAi && import::is_other_chat(&documents);
     let built_in = import::detect(start).filter(|format| !is_other(format));
-    let is = |format: &&KnownFormat| matches!(format.reader, Reader::BuiltIn(format) if Some(format) == built_in);
+    let is = |format: &&BuiltinFormat| matches!(format.reader, Reader::BuiltIn(format) if Some(format) == built_in);
     FORMATS.iter().filter(is).collect()
 }
 
