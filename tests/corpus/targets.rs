@@ -282,7 +282,6 @@ fn means_the_same_in_canonical_form(text: &str) {
 
 /// Foreign recordings: whatever is accepted becomes lines that our own reader takes, as many as the report says.
 pub fn import(data: &[u8]) {
-    import::detect(data);
     for format in [SourceFormat::OpenAi, SourceFormat::Tau, SourceFormat::Tau2, SourceFormat::Cassette] {
         is_read_by_our_own_reader(import::import(format, data, "fuzz.json"));
     }

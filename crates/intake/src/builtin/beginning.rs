@@ -10,15 +10,22 @@ const DOCUMENTS: usize = 200;
 /// The most broken lines that are passed over.
 const BROKEN_LINES: usize = 20;
 
+/// The beginning of a file, as text of whole documents.
+pub(crate) struct Completed {
+    pub(crate) text: String,
+    /// The first document goes on behind what is seen of it.
+    pub(crate) is_cut: bool,
+}
+
 /// The beginning with its last document completed, without broken lines between documents.
-pub(super) fn completed(start: &[u8]) -> String {
+pub(crate) fn completed(start: &[u8]) -> Completed {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
         Err(error) => std::str::from_utf8(start.get(..error.valid_up_to()).unwrap_or_default()).unwrap_or_default(),
     };
     let (whole, mut rest) = split(text);
-    let mut all = whole.to_owned();
+    let (mut all, is_cut) = (whole.to_owned(), whole.trim().is_empty());
     for _ in 0..BROKEN_LINES {
         let Some(after) = after_broken_line(rest) else { break };
         let (whole, next) = split(after);
@@ -26,7 +33,7 @@ pub(super) fn completed(start: &[u8]) -> String {
         all.push_str(whole);
         rest = next;
     }
-    all + &closed(rest)
+    Completed { text: all + &closed(rest), is_cut }
 }
 
 /// The whole documents that a text begins with, and the rest.
@@ -56,7 +63,7 @@ fn stream_end(document: &Result<RawValue<'_>, serde_json::Error>, text: &str, be
 }
 
 /// The documents of a completed beginning.
-pub(super) fn documents(text: &str) -> Vec<RawValue<'_>> {
+pub(crate) fn documents(text: &str) -> Vec<RawValue<'_>> {
     let stream = serde_json::Deserializer::from_str(text).into_iter::<RawValue<'_>>();
     stream.map_while(Result::ok).take(DOCUMENTS).collect()
 }
@@ -106,27 +113,27 @@ mod tests {
     fn a_text_cut_at_any_byte_becomes_documents() {
         let text = "{\"a\": [1, {\"b\\\"\": \"é,]\", \"c\": null}], \"d\": {}}\n[true, \"x\"]\n";
         for end in 0..=text.len() {
-            let completed = completed(&text.as_bytes()[..end]);
+            let completed = completed(&text.as_bytes()[..end]).text;
             let stream = serde_json::Deserializer::from_str(&completed).into_iter::<serde_json::Value>();
             for document in stream {
                 assert!(document.is_ok(), "{end}: {completed}");
             }
         }
         let cut = &text.as_bytes()[..text.find(", \"c\"").unwrap_or_default()];
-        assert_eq!(completed(cut), "{\"a\": [1, {\"b\\\"\": \"é,]\"}]}");
+        assert_eq!(completed(cut).text, "{\"a\": [1, {\"b\\\"\": \"é,]\"}]}");
     }
 
     #[test]
     fn a_broken_line_between_documents_is_passed_over() {
         let log = b"{\"a\": tr\n{\"b\":1}\n{\"c\n{\"d\":[1]}\n{\"e\":[1";
-        assert_eq!(completed(log), "\n{\"b\":1}\n{\"d\":[1]}\n{\"e\":[]}");
-        assert_eq!(completed(b"{\"a\":\n {\"b\": [\n {}, x"), "{\"a\":\n {\"b\": [\n {}]}}");
+        assert_eq!(completed(log).text, "\n{\"b\":1}\n{\"d\":[1]}\n{\"e\":[]}");
+        assert_eq!(completed(b"{\"a\":\n {\"b\": [\n {}, x").text, "{\"a\":\n {\"b\": [\n {}]}}");
     }
 
     #[test]
     fn what_is_no_json_gives_no_documents() {
         for text in ["", "x", "}", "{]", "\u{feff}", "STDIN: {\"a\":1}"] {
-            assert!(documents(&completed(text.as_bytes())).is_empty(), "{text}");
+            assert!(documents(&completed(text.as_bytes()).text).is_empty(), "{text}");
         }
     }
 
@@ -134,7 +141,7 @@ mod tests {
     fn what_nests_too_deep_is_completed_up_to_the_limit() {
         let deep = format!("{{\"a\":{}", "[".repeat(1_000));
         let most = MAX_DEPTH as usize - 1;
-        assert_eq!(completed(deep.as_bytes()), format!("{{\"a\":{}{}}}", "[".repeat(most), "]".repeat(most)));
+        assert_eq!(completed(deep.as_bytes()).text, format!("{{\"a\":{}{}}}", "[".repeat(most), "]".repeat(most)));
     }
 
     #[cfg(debug_assertions)]

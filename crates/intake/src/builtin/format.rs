@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::beginning::{completed, documents};
+use super::beginning::{Completed, completed, documents};
 use crate::import;
 use crate::import::{FormatOptions, SourceFormat};
 use crate::imported::Imported;
@@ -173,7 +173,7 @@ pub fn detect(start: &[u8]) -> Vec<&'static BuiltinFormat> {
 
 /// The formats that parts of a file have which begins with `start`, be it a trace of our own or not.
 pub fn foreign(start: &[u8]) -> Vec<&'static BuiltinFormat> {
-    let text = completed(start);
+    let Completed { text, is_cut } = completed(start);
     let documents = documents(&text);
     let fits = |format: &&BuiltinFormat| match format.mapping() {
         Some(mapping) => mapping.may_recognise(&text) && documents.iter().any(|document| mapping.recognises(*document)),
@@ -191,7 +191,8 @@ pub fn foreign(start: &[u8]) -> Vec<&'static BuiltinFormat> {
         return FORMATS.iter().filter(is_found).collect();
     }
     let is_other = |format: &SourceFormat| *format == SourceFormat::OpenAi && import::is_other_chat(&documents);
-    let built_in = import::detect(start).filter(|format| !is_other(format));
+    let first = documents.first().and_then(|first| import::detect(*first, is_cut));
+    let built_in = first.filter(|format| !is_other(format));
     let is = |format: &&BuiltinFormat| matches!(format.reader, Reader::BuiltIn(format) if Some(format) == built_in);
     FORMATS.iter().filter(is).collect()
 }

@@ -7,4 +7,6 @@ mod format;
 mod tests;
 
 pub use crate::import::FormatOptions;
+#[cfg(test)]
+pub(crate) use beginning::{completed, documents};
 pub use format::{BuiltinFormat, FORMATS, detect, find, foreign, nearest};

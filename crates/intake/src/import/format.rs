@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 use super::run::ImportOutput;
 use super::{cassette, openai, tau};
 use crate::imported::{ImportWarning, Imported, Missing};
+use crate::json::{self, Fields};
 use crate::mapping::Mapping;
+use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
 use crate::wire;
 use crate::wire::TraceLine;
@@ -176,148 +178,44 @@ pub fn looks_like_a_trace(start: &[u8]) -> bool {
     line.is_some_and(|parsed| !matches!(parsed.line, TraceLine::Other))
 }
 
-/// The `type`s of our own trace format.
-const OWN_TYPES: [&[u8]; 6] = [b"tool_call", b"tool_result", b"run_end", b"crash", b"commit", b"rolled_back"];
-
-/// The foreign format that `bytes` begin like. The first 64 KiB suffice for nearly all files.
-pub fn detect(bytes: &[u8]) -> Option<SourceFormat> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut skimmer = JsonSkimmer { bytes, at: 0 };
-    match skimmer.next()? {
-        b'{' => of_object(&skimmer.keys()),
-        b'[' => of_array(skimmer),
-        _ => None,
+/// The foreign format that the first document of a file has; `is_cut` says that it goes on behind what is seen of it.
+pub(crate) fn detect(document: RawValue<'_>, is_cut: bool) -> Option<SourceFormat> {
+    if let Some(fields) = json::object(document) {
+        return of_object(&fields, is_cut);
+    }
+    let first = json::array(document)?.first().copied()?;
+    match json::object(first) {
+        Some(fields) if has(&fields, "traj", '[') => Some(SourceFormat::Tau),
+        Some(fields) if is_cut && fields.get("task_id").and(fields.get("reward")).is_some() => Some(SourceFormat::Tau),
+        Some(fields) => of_object(&fields, is_cut).filter(|&format| format == SourceFormat::OpenAi),
+        None => {
+            let message = json::array(first)?.first().copied().and_then(json::object)?;
+            has(&message, "role", '"').then_some(SourceFormat::OpenAi)
+        }
     }
 }
 
-fn of_object(keys: &ObjectKeys<'_>) -> Option<SourceFormat> {
-    if keys.has("tool", b'"') || keys.own_type {
+fn of_object(fields: &Fields<'_>, is_cut: bool) -> Option<SourceFormat> {
+    let kind = fields.text("type").unwrap_or_default();
+    if has(fields, "tool", '"') || wire::is_type(&kind) {
         return None;
     }
-    let cut_tau2 = keys.cut && keys.has("info", b'{') && (keys.has("timestamp", b'"') || keys.has("tasks", b'['));
-    if keys.has("simulations", b'[') || cut_tau2 {
+    let has_info = has(fields, "info", '{') && (has(fields, "timestamp", '"') || has(fields, "tasks", '['));
+    if has(fields, "simulations", '[') || is_cut && has_info {
         return Some(SourceFormat::Tau2);
     }
-    (keys.has("messages", b'[') || keys.has("role", b'"')).then_some(SourceFormat::OpenAi)
+    (has(fields, "messages", '[') || has(fields, "role", '"')).then_some(SourceFormat::OpenAi)
 }
 
-fn of_array(mut skimmer: JsonSkimmer<'_>) -> Option<SourceFormat> {
-    match skimmer.next()? {
-        b'{' => {
-            let keys = skimmer.keys();
-            let cut_tau = keys.cut && keys.any("task_id") && keys.any("reward");
-            if keys.has("traj", b'[') || cut_tau {
-                return Some(SourceFormat::Tau);
-            }
-            of_object(&keys).filter(|&format| format == SourceFormat::OpenAi)
-        }
-        b'[' if skimmer.next()? == b'{' => skimmer.keys().has("role", b'"').then_some(SourceFormat::OpenAi),
-        _ => None,
-    }
-}
-
-/// The names in one object as far as the bytes reach, each with the first byte of its value.
-#[derive(Default)]
-struct ObjectKeys<'a> {
-    names: Vec<(&'a [u8], u8)>,
-    own_type: bool,
-    cut: bool,
-}
-
-impl ObjectKeys<'_> {
-    fn has(&self, name: &str, first: u8) -> bool {
-        self.names.contains(&(name.as_bytes(), first))
-    }
-
-    fn any(&self, name: &str) -> bool {
-        self.names.iter().any(|&(known, _)| known == name.as_bytes())
-    }
-}
-
-/// Skims JSON that may be cut anywhere; checks nothing.
-struct JsonSkimmer<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> JsonSkimmer<'a> {
-    /// Moves past the next byte that is not white space, and returns it.
-    fn next(&mut self) -> Option<u8> {
-        loop {
-            let byte = *self.bytes.get(self.at)?;
-            self.at += 1;
-            if !byte.is_ascii_whitespace() {
-                return Some(byte);
-            }
-        }
-    }
-
-    /// The names of the object whose opening brace was just passed.
-    fn keys(&mut self) -> ObjectKeys<'a> {
-        let mut keys = ObjectKeys::default();
-        keys.cut = self.fill(&mut keys).is_none();
-        keys
-    }
-
-    /// None where the bytes end first.
-    fn fill(&mut self, keys: &mut ObjectKeys<'a>) -> Option<()> {
-        loop {
-            match self.next()? {
-                b'"' => {}
-                b',' => continue,
-                _ => return Some(()), // the closing brace, or a byte that fits no object
-            }
-            let name = self.rest_of_string()?;
-            if self.next()? != b':' {
-                return Some(());
-            }
-            let first = self.next()?;
-            keys.names.push((name, first));
-            if first == b'"' {
-                let value = self.rest_of_string()?;
-                keys.own_type |= name == b"type" && OWN_TYPES.contains(&value);
-            } else {
-                self.rest_of_value(first)?;
-            }
-        }
-    }
-
-    /// The content of the string whose opening quote was just passed, escapes as written.
-    fn rest_of_string(&mut self) -> Option<&'a [u8]> {
-        let start = self.at;
-        loop {
-            let byte = *self.bytes.get(self.at)?;
-            self.at += if byte == b'\\' { 2 } else { 1 };
-            if byte == b'"' {
-                return self.bytes.get(start..self.at - 1);
-            }
-        }
-    }
-
-    /// Moves past the rest of a value that began with `first` and is not a string.
-    fn rest_of_value(&mut self, first: u8) -> Option<()> {
-        let mut depth = usize::from(matches!(first, b'{' | b'['));
-        if depth == 0 {
-            while !matches!(self.bytes.get(self.at)?, b',' | b'}' | b']') {
-                self.at += 1;
-            }
-            return Some(());
-        }
-        while depth > 0 {
-            match self.next()? {
-                b'"' => drop(self.rest_of_string()?),
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth -= 1,
-                _ => {}
-            }
-        }
-        Some(())
-    }
+/// Whether an object has a value by this name that begins so.
+fn has(fields: &Fields<'_>, name: &str, first: char) -> bool {
+    fields.get(name).is_some_and(|value| value.get().starts_with(first))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::tests::detect;
 
     #[test]
     fn each_format_is_recognised_by_its_beginning() {
@@ -329,12 +227,12 @@ mod tests {
             "{\"messages\": [{\"role\":\"user\"}]}\n{\"messages\": []}",
             "\u{feff}{\"role\":\"user\",\"content\":\"\\\"\"}",
         ] {
-            assert_eq!(detect(text.as_bytes()), openai, "{text}");
+            assert_eq!(detect(text), openai, "{text}");
         }
-        assert_eq!(detect(b"[{\"task_id\": 1, \"info\": {\"a\": [1]}, \"traj\": []}]"), Some(SourceFormat::Tau));
-        assert_eq!(detect(b"[{\"task_id\": 1, \"reward\": 0, \"info\": {\"a\":"), Some(SourceFormat::Tau));
-        assert_eq!(detect(b"{\"simulations\":[{"), Some(SourceFormat::Tau2));
-        assert_eq!(detect(b"{\"timestamp\": \"t\", \"info\": {\"simulations"), Some(SourceFormat::Tau2));
+        assert_eq!(detect("[{\"task_id\": 1, \"info\": {\"a\": [1]}, \"traj\": []}]"), Some(SourceFormat::Tau));
+        assert_eq!(detect("[{\"task_id\": 1, \"reward\": 0, \"info\": {\"a\":"), Some(SourceFormat::Tau));
+        assert_eq!(detect("{\"simulations\":[{"), Some(SourceFormat::Tau2));
+        assert_eq!(detect("{\"timestamp\": \"t\", \"info\": {\"simulations"), Some(SourceFormat::Tau2));
     }
 
     #[test]
@@ -353,7 +251,7 @@ mod tests {
             "{\"timestamp\": \"t\", \"info\": {}}",
             "{\"\\",
         ] {
-            assert_eq!(detect(text.as_bytes()), None, "{text}");
+            assert_eq!(detect(text), None, "{text}");
         }
     }
 

@@ -15,8 +15,9 @@ mod yaml_text;
 
 pub(crate) use cassette::{begins_yaml, is_cassette};
 pub(crate) use chat_lines::ChatLines;
+pub(crate) use format::detect;
 pub use format::{
-    FormatOptions, SourceFormat, detect, foreign_flag, import, import_with, is_own_format, looks_like_a_trace,
+    FormatOptions, SourceFormat, foreign_flag, import, import_with, is_own_format, looks_like_a_trace,
     without_own_lines,
 };
 pub(crate) use openai::{is_chat_with_calls, is_other_chat};

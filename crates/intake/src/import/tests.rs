@@ -1,12 +1,18 @@
 //! Imports small conversations in each format.
 
-use super::{SourceFormat, detect, import};
+use super::{SourceFormat, import};
+use crate::builtin::{self, completed, documents};
 use crate::imported::{ImportWarning, Imported, Missing};
 use playproof_formats::diagnostic::Report;
 
+/// The format that a file has which begins so.
+pub(super) fn detect(text: &str) -> Option<SourceFormat> {
+    let start = completed(text.as_bytes());
+    super::detect(*documents(&start.text).first()?, start.is_cut)
+}
+
 fn imported(text: &str) -> Imported {
-    let format = detect(text.as_bytes()).expect("a known format");
-    import(format, text.as_bytes(), "sample").expect("an import")
+    import(detect(text).expect("a known format"), text.as_bytes(), "sample").expect("an import")
 }
 
 fn lines(imported: &Imported) -> Vec<serde_json::Value> {
@@ -254,7 +260,7 @@ fn no_change_of_single_bytes_makes_an_import_panic_or_write_anything_but_lines()
                     assert!(!lines(&found).is_empty(), "mutant {n}");
                 }
             }
-            let _ = detect(&mutant);
+            let _ = builtin::detect(&mutant);
         }
     }
 }

@@ -20,4 +20,5 @@ pub use line::{
 pub use lower::hash_of_line;
 pub use names::SCHEMA;
 pub use parser::{LineParser, parse_line};
+pub(crate) use unknown_names::is_type;
 pub use unknown_names::{UnknownName, unknown_field, unknown_type};

@@ -13,6 +13,11 @@ use playproof_formats::diagnostic::did_you_mean;
 /// The types that lines can have.
 const TYPES: [&str; 6] = ["tool_call", "tool_result", "run_end", "cancel", "decision", "recording"];
 
+/// Whether a line of ours can have this type.
+pub(crate) fn is_type(name: &str) -> bool {
+    TYPES.contains(&name)
+}
+
 /// An unknown type or field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
