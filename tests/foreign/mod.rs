@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use playproof_engine::call::RecordedCall;
 use playproof_intake::assemble::{AssembleOptions, InputLedger};
-use playproof_intake::import::{detect, import};
+use playproof_intake::builtin::{FormatOptions, detect};
 use playproof_intake::imported::Imported;
 use playproof_intake::input::TraceInput;
 use playproof_intake::redact::RedactionRules;
@@ -25,9 +25,11 @@ fn path(name: &str) -> PathBuf {
 fn imported(path: &Path) -> Imported {
     let bytes = std::fs::read(path).expect("a readable file");
     let head = bytes.get(..bytes.len().min(64 << 10)).expect("a beginning");
-    assert_eq!(detect(head), detect(&bytes), "the beginning tells the format of {}", path.display());
-    let format = detect(&bytes).expect("a known format");
-    import(format, &bytes, &path.display().to_string()).unwrap_or_else(|report| panic!("{report}"))
+    let names = |bytes: &[u8]| detect(bytes).iter().map(|format| format.name).collect::<Vec<_>>();
+    assert_eq!(names(head), names(&bytes), "the beginning tells the format of {}", path.display());
+    let format = detect(&bytes).into_iter().next().expect("a known format");
+    let read = format.read(&bytes, &path.display().to_string(), FormatOptions::default(), &RedactionRules::default());
+    read.unwrap_or_else(|report| panic!("{report}"))
 }
 
 /// What our own reader makes of the lines: the calls with their answers, and the account of every line.

@@ -1,7 +1,8 @@
 //! Imports small conversations in each format.
 
 use super::{SourceFormat, import};
-use crate::builtin::{self, completed, documents};
+use crate::builtin;
+use crate::builtin::beginning::{completed, documents};
 use crate::imported::{ImportWarning, Imported, Missing};
 use playproof_formats::diagnostic::Report;
 
