@@ -12,7 +12,7 @@ use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::{AttemptNo, CallId, ErrorId, ServerId};
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::{DrivenCall, Plan, Recording, Scenario};
-use playproof_engine::time::Instant;
+use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{Request, Upstream, UpstreamReply};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools;
@@ -230,6 +230,17 @@ impl<'a> Shell<'a> {
         };
         by_call(&transcript)
     }
+}
+
+/// The calls of a fixture of which its agent is told live, by a dispatcher under `own`, that it may make them again, and
+/// after what wait.
+pub fn may_be_made_again(plan: &Plan, own: Plan, fixture: &Fixture) -> BTreeSet<(String, Duration)> {
+    let scenario = Scenario::of_fixture(fixture, plan);
+    let mut shell = Shell::new(fixture, &scenario, Dispatcher::new(own));
+    shell.run();
+    let told = shell.dispatcher.calls().filter_map(|(call, new)| Some((new, shell.dispatcher.told(call)?)));
+    let told = told.filter(|(_, told)| told.retriable);
+    told.map(|(new, told)| (new.name.clone(), told.retry_after.unwrap_or_default())).collect()
 }
 
 /// The events of each call, as they are shown to programs.

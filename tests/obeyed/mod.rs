@@ -21,6 +21,7 @@ use playproof_intake::origin::Sources;
 use playproof_intake::redact::RedactionRules;
 use playproof_report::decisions::trace_of;
 
+use crate::driven;
 use crate::seeds::share;
 
 /// Worlds of the gate; `PLAYPROOF_WORLDS` and `PLAYPROOF_WORLD` (the first seed) change that.
@@ -314,7 +315,8 @@ fn whoever_obeys_does_no_harm() {
     let (mut wrong, mut unlike, mut by, mut asked) = (Vec::new(), Vec::new(), BTreeMap::<&str, u32>::new(), 0);
     let seeds = first..first + number("PLAYPROOF_WORLDS", share(WORLDS));
     for seed in seeds.chain(ONCE_WRONG) {
-        let plan = &plans[usize::try_from(seed % plans.len() as u64).expect("a place")];
+        let place = usize::try_from(seed % plans.len() as u64).expect("a place");
+        let plan = &plans[place];
         let text = worlds::text(seed);
         let world = worlds::world(&text);
         let answers = all_answers(plan, &world, seed);
@@ -326,6 +328,12 @@ fn whoever_obeys_does_no_harm() {
         let (one, two) = (told("told by the fixture"), told("told by the recording"));
         if !two.is_subset(&one) {
             unlike.push(format!("seed {seed}: the fixture {one:?}, its recording {two:?}"));
+        }
+        let live = driven::may_be_made_again(plan, worlds::plan(place), &world);
+        *by.entry("told live").or_default() += u32::try_from(live.len()).expect("few");
+        let live: BTreeSet<_> = live.into_iter().map(|(call, wait)| (call, Some(wait))).collect();
+        if !live.is_subset(&one) {
+            unlike.push(format!("seed {seed}: the fixture {one:?}, live {live:?}"));
         }
         let mut known: BTreeMap<(String, Option<Duration>), Option<String>> = BTreeMap::new();
         for leave in answers.leaves {
@@ -342,5 +350,5 @@ fn whoever_obeys_does_no_harm() {
     println!("{asked} answers, {by:?}");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
     assert!(unlike.is_empty(), "{} unlike:\n{}", unlike.len(), unlike[..unlike.len().min(40)].join("\n"));
-    assert!(by.len() == 6 && by.values().all(|count| *count > 0), "each of the six says yes: {by:?}");
+    assert!(by.len() == 7 && by.values().all(|count| *count > 0), "each of the seven says yes: {by:?}");
 }

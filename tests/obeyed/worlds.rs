@@ -72,15 +72,20 @@ pub fn plans() -> Vec<Plan> {
     plans_with(&|text| text)
 }
 
+/// One of them.
+pub fn plan(place: usize) -> Plan {
+    plan_with(VARIANTS[place], &|text| text)
+}
+
 /// The same after a change of their texts.
 pub fn plans_with(changed: &dyn Fn(String) -> String) -> Vec<Plan> {
-    let plan = |more: &[&str]| {
-        let base =
-            if more.contains(&DEADLINE) { &PLAYBOOK[..PLAYBOOK.find("limits").expect("limits")] } else { PLAYBOOK };
-        let loaded = playbook::parse(Source::whole("world", changed(format!("{base}{}", more.concat()))));
-        Plan::new(loaded.unwrap_or_else(|report| panic!("{report}")).playbook, &Tools::default())
-    };
-    VARIANTS.map(plan).into()
+    VARIANTS.map(|more| plan_with(more, changed)).into()
+}
+
+fn plan_with(more: &[&str], changed: &dyn Fn(String) -> String) -> Plan {
+    let base = if more.contains(&DEADLINE) { &PLAYBOOK[..PLAYBOOK.find("limits").expect("limits")] } else { PLAYBOOK };
+    let loaded = playbook::parse(Source::whole("world", changed(format!("{base}{}", more.concat()))));
+    Plan::new(loaded.unwrap_or_else(|report| panic!("{report}")).playbook, &Tools::default())
 }
 
 /// One answer; `acts`: whether one that leaves it open may have acted; `reads`: whether an ok does nothing.

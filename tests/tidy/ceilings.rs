@@ -8,7 +8,7 @@ use crate::tidy::tree::{Tree, Violation};
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 7] = [
     ("crates/analysis/src", 21_650),
-    ("crates/engine/src", 19_300),
+    ("crates/engine/src", 19_500),
     ("crates/formats/src", 11_300),
     ("crates/report/src", 13_400),
     ("crates/intake/src", 20_300),

@@ -99,14 +99,7 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("crates/engine/src/", &["playbook/breaker", "playbook/model", "playbook/retry_budget", "playbook/waiting"]),
     (
         "crates/engine/src/",
-        &[
-            "sim/active_calls",
-            "sim/gate_account",
-            "sim/record",
-            "sim/recorded_actions",
-            "sim/request_books",
-            "sim/step_acts",
-        ],
+        &["sim/active_calls", "sim/gate_account", "sim/record", "sim/recorded_actions", "sim/step_acts"],
     ),
     ("crates/formats/src/", &["playbook/breaker", "playbook/fingerprint", "playbook/retry_budget", "playbook/waiting"]),
     ("crates/formats/src/", &["playbook/lower/compensation", "playbook/lower/retry_budgets", "playbook/lower/waiting"]),

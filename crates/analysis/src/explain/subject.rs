@@ -10,7 +10,7 @@ use playproof_engine::evidence::{Against, Moment};
 use playproof_engine::fixture::{Fixture, FixtureCall, FixtureStep};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{CallTally, DrivenCall, Plan, RequestBooks, Scenario, SimulationRecord, Simulator};
+use playproof_engine::sim::{CallTally, DrivenCall, Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_intake::call::CompletedCall;
@@ -114,12 +114,7 @@ impl Subject {
                 Simulation {
                     findings: record.findings.iter().filter(|finding| finding.call == call).copied().collect(),
                     intent: scenario.intent_in(&record.ledger, call),
-                    against: RequestBooks::of_record(plan, &scenario, &record).against(
-                        plan,
-                        &scenario.calls,
-                        call,
-                        Moment::END,
-                    ),
+                    against: record.books(plan, &scenario.calls).against(plan, &scenario.calls, call, Moment::END),
                     record,
                     call,
                     calls: scenario.calls.iter().map(|call| call.name.to_owned()).collect(),

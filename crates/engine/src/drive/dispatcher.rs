@@ -22,6 +22,7 @@ use foldhash::fast::FixedState;
 use super::input::{Driver, Event};
 use super::names::{Mention, Names, SharedBy};
 use super::open_calls::{NewCall, OpenCall, OpenCalls};
+use super::past_calls::PastCalls;
 use crate::call::Reply;
 use crate::classify::Memo;
 use crate::dispatch::{Machine, Output, OutputBuffer, StepOf};
@@ -100,6 +101,10 @@ pub struct Dispatcher {
     out: OutputBuffer,
     events: Vec<DecisionEvent>,
     wants: Vec<Want>,
+    past: PastCalls,
+    /// How many calls were made, and how many events there were.
+    made: u64,
+    noted: u64,
 }
 
 impl Dispatcher {
@@ -116,6 +121,9 @@ impl Dispatcher {
             out: OutputBuffer::default(),
             events: Vec::new(),
             wants: Vec::new(),
+            past: PastCalls::default(),
+            made: 0,
+            noted: 0,
         }
     }
 
@@ -218,12 +226,13 @@ impl Dispatcher {
     }
 
     /// A run makes no more calls: what it has used is forgotten, unless a call of it is not forgotten.
-    pub fn end_run(&mut self, run: &str) {
-        if let Some(run) = self.names.runs.find(hash(run)).map(RunId)
+    pub fn end_run(&mut self, ended: &str) {
+        if let Some(run) = self.names.runs.find(hash(ended)).map(RunId)
             && self.names.runs.forget(run.0)
         {
             self.machine.forget_run(run);
         }
+        self.past.end_run(ended);
     }
 
     /// The luck of the wait that follows an attempt: it comes with the answer.
@@ -314,9 +323,10 @@ impl Dispatcher {
         self.machine.valid_next(&self.plan.playbook, known.unwrap_or(RunId(u32::MAX)))
     }
 
-    /// Whether nothing is left that a later call could depend on: no call, no key, no run, no breaker, no retry budget.
+    /// Whether nothing is left that a later call could depend on: no call, no key, no run, no breaker, no
+    /// retry budget.
     pub fn is_idle(&self) -> bool {
-        self.calls.iter().next().is_none() && self.machine.is_idle()
+        self.calls.iter().next().is_none() && self.past.is_empty() && self.machine.is_idle()
     }
 
     /// The events of a call, in order.
@@ -363,7 +373,12 @@ impl Dispatcher {
         let action = self.plan.action(&open.new.tool);
         let is_withheld = |after: &ValidNext| action.is_some_and(|action| after.withheld.contains(&action));
         let withheld = open.valid_next.as_ref().is_some_and(is_withheld);
-        let against = || AgainstOneMore { withheld, ..AgainstOneMore::default() };
+        let others = self.calls.iter().map(|(_, open)| open);
+        let against = || AgainstOneMore {
+            request: self.past.against(&self.plan, open, others),
+            withheld,
+            ..AgainstOneMore::default()
+        };
         let driven = open.driven();
         let own = told_by_events(&self.plan, &driven, call, outcome, |error| self.error(error), against, &open.events);
         let OutcomeKind::Joined { leader, .. } = outcome.kind else { return own };
@@ -393,14 +408,17 @@ impl Dispatcher {
             0 => Vec::new(),
             _ => self.calls.iter().filter_map(is_own).collect(),
         };
-        for id in steps.into_iter().chain([call]) {
+        let mut past = Vec::new();
+        for id in std::iter::once(call).chain(steps) {
             if let Some(open) = self.calls.remove(id) {
                 self.machine.take_outcome(id);
                 self.names.release(&self.machine, open.shared);
                 let machine = &self.machine;
                 self.names.runs.sweep(|run, _| machine.needs_run(RunId(run)));
+                past.push(*open);
             }
         }
+        self.past.add(past);
         Ok(())
     }
 
@@ -414,16 +432,23 @@ impl Dispatcher {
     fn open(&mut self, new: NewCall, facts: ToolFacts, of: Option<(CallId, StepOf)>) -> CallId {
         let id = self.machine.next_call();
         let token = new.token.as_deref().map(|token| TokenId(self.tokens.intern(token)));
+        let args = hash(&new.args);
         let shared = self.names.take(SharedBy {
             run: hash(&new.run),
             tool: hash(&new.tool),
             server: self.plan.server(&new.tool),
             key: new.key.as_deref().map(hash),
-            args: hash(&new.args),
+            args,
             compares_args: self.plan.playbook.graph.as_ref().is_some_and(|graph| graph.stuck.is_some()),
         });
         let (action, step) = of.unzip();
-        self.calls.insert(id, OpenCall { action, step, ..OpenCall::of(new, facts, shared, token, self.now) });
+        let (number, of) = (self.made, action.and_then(|action| self.calls.get(action)).map(|action| action.number));
+        self.made += 1;
+        let of = of.unwrap_or(number);
+        self.calls.insert(
+            id,
+            OpenCall { action, step, args, number, of, ..OpenCall::of(new, facts, shared, token, self.now) },
+        );
         id
     }
 
@@ -493,14 +518,15 @@ impl Dispatcher {
 
     /// Takes an event to its call, with the name of the other call that it mentions.
     fn note(&mut self, event: &DecisionEvent) {
-        let Dispatcher { plan, machine, calls, names, .. } = self;
+        let Dispatcher { plan, machine, calls, names, noted, .. } = self;
         let Some(open) = calls.get(event.call) else { return };
         names.note(plan, machine, event, open.named());
         let other = names.mentioned(plan, event, open.named()).and_then(|mention| match mention {
             Mention::Open(other, _) => Some(calls.get(other)?.new.name.clone()),
             Mention::Left(name) => Some(name.to_owned()),
         });
-        calls.note(event);
+        *noted += 1;
+        calls.note(plan, event, *noted);
         if let Some(open) = calls.get_mut(event.call) {
             open.other = other;
         }

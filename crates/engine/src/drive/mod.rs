@@ -4,6 +4,7 @@ mod dispatcher;
 mod input;
 mod names;
 mod open_calls;
+mod past_calls;
 #[cfg(test)]
 mod tests;
 

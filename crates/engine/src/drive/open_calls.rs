@@ -7,8 +7,9 @@ use super::input::Calls;
 use super::names::{NamedCall, SharedIds};
 use crate::dispatch::StepOf;
 use crate::event::{Decision, DecisionEvent, Draw, ErrorFacts, Outcome, RequestKind, ValidNext};
+use crate::evidence::{CallWatch, Moment};
 use crate::ids::{CallId, ErrorId, TokenId};
-use crate::plan::DrivenCall;
+use crate::plan::{DrivenCall, Plan};
 use crate::playbook::ToolFacts;
 use crate::time::{Duration, Instant};
 use crate::upstream::{AnswerSource, Script};
@@ -67,6 +68,13 @@ pub(super) struct OpenCall {
     pub valid_next: Option<ValidNext>,
     /// The errors of its events.
     pub errors: Vec<ErrorId>,
+    /// A hash of its arguments.
+    pub args: u128,
+    /// Its number among all calls, and that of its action, or its own.
+    pub number: u64,
+    pub of: u64,
+    /// What its events show.
+    pub watch: CallWatch,
 }
 
 /// All of them, and their errors.
@@ -101,7 +109,29 @@ impl OpenCall {
             other: None,
             valid_next: None,
             errors: Vec::new(),
+            args: 0,
+            number: 0,
+            of: 0,
+            watch: CallWatch::default(),
         }
+    }
+
+    /// The call after it is forgotten: what it shows, without the texts of its arguments.
+    pub(super) fn past(self) -> Self {
+        let OpenCall {
+            new: NewCall { name, run, tool, key, .. },
+            facts,
+            shared,
+            at,
+            step,
+            args,
+            number,
+            of,
+            watch,
+            ..
+        } = self;
+        let new = NewCall { name, run, tool, key, ..NewCall::default() };
+        OpenCall { step, args, number, of, watch, ..OpenCall::of(new, facts, shared, None, at) }
     }
 
     /// The call as events know it.
@@ -166,10 +196,17 @@ impl OpenCalls {
         self.calls[id.index()] = Some(Box::new(call)); // extended above
     }
 
-    /// Takes an event of a call, whose errors then stay as long as the call.
-    pub(super) fn note(&mut self, event: &DecisionEvent) {
+    /// Takes an event of a call, whose errors then stay as long as the call; `place`: its number among all events.
+    pub(super) fn note(&mut self, plan: &Plan, event: &DecisionEvent, place: u64) {
         let Some(Some(call)) = self.calls.get_mut(event.call.index()) else { return };
         call.events.push(*event);
+        let mut watch = std::mem::take(&mut call.watch);
+        if let Some(call) = self.get(event.call) {
+            let moment = Moment { at: Some(event.at), place };
+            watch.take(plan, &call.driven(), (moment, event.what), |error| self.error(error).map(|error| &**error));
+        }
+        let Some(Some(call)) = self.calls.get_mut(event.call.index()) else { return };
+        call.watch = watch;
         let Decision::Outcome(outcome) = event.what else { return };
         call.outcome = Some(outcome);
         for id in [outcome.first_error, outcome.last_error].into_iter().flatten() {

@@ -1,12 +1,14 @@
 //! What a driver of any kind may rely on: wrong inputs are errors that change nothing, and memory follows the open calls.
 
+use std::sync::Arc;
+
 use super::{Dispatcher, InputFault, NewCall, Want};
 use crate::call::Reply;
-use crate::event::RequestKind;
-use crate::ids::{AttemptNo, CallId};
+use crate::event::{ErrorFacts, RequestKind};
+use crate::ids::{AttemptNo, CallId, ReasonId};
 use crate::plan::Plan;
-use crate::playbook::Tools;
-use crate::playbook::sample::playbook;
+use crate::playbook::sample::{DENIED, playbook};
+use crate::playbook::{Compensation, Tools};
 use crate::time::Instant;
 
 const FIRST: RequestKind = RequestKind::Attempt(AttemptNo::FIRST);
@@ -52,6 +54,48 @@ fn a_wake_counts_from_the_moment_that_was_asked_for() {
     let [_, Want::Wait { until, .. }] = wants[..] else { return assert!(matches!(wants[..], [_, Want::End { .. }])) };
     assert_eq!(dispatcher.wake(ms(51), id), Err(InputFault::TooEarly));
     dispatcher.wake(until, id).unwrap();
+}
+
+/// Whether a call that was refused for now may be made once more.
+fn may_be_made_again(dispatcher: &mut Dispatcher, now: Instant, name: &str, args: &str) -> bool {
+    let id = dispatcher.call(now, NewCall { args: args.to_owned(), ..call(name) }).unwrap();
+    let busy = ErrorFacts { status: Some(503), ..ErrorFacts::default() };
+    dispatcher.answer(now, id, FIRST, &Reply::Failed(Some(Arc::new(busy)))).unwrap();
+    let told = dispatcher.told(id).expect("it failed");
+    dispatcher.forget(id).unwrap();
+    told.retriable
+}
+
+#[test]
+fn a_call_that_is_forgotten_and_may_have_acted_speaks_against_one_more_until_its_run_ends() {
+    let mut playbook = playbook();
+    playbook.verdicts[usize::from(DENIED)].then = Compensation::DeprecateToolCall(ReasonId(0));
+    let mut dispatcher = Dispatcher::new(Plan::new(playbook, &Tools::default()));
+    assert!(may_be_made_again(&mut dispatcher, ms(0), "before", "{}"));
+    let lost = dispatcher.call(ms(1), NewCall { args: "{}".to_owned(), ..call("lost") }).unwrap();
+    dispatcher.time_out(ms(2), lost, FIRST).unwrap();
+    assert!(!may_be_made_again(&mut dispatcher, ms(3), "beside", "{}"));
+    dispatcher.forget(lost).unwrap();
+    assert!(!may_be_made_again(&mut dispatcher, ms(4), "after", "{}"));
+    assert!(may_be_made_again(&mut dispatcher, ms(5), "other", "[]"), "another request");
+    dispatcher.end_run("r");
+    assert!(may_be_made_again(&mut dispatcher, ms(6), "new", "{}"));
+}
+
+#[test]
+fn a_dispatcher_that_remembers_no_more_lets_no_write_be_made_again() {
+    let mut playbook = playbook();
+    playbook.verdicts[usize::from(DENIED)].then = Compensation::DeprecateToolCall(ReasonId(0));
+    let mut dispatcher = Dispatcher::new(Plan::new(playbook, &Tools::default()));
+    for n in 0..=16_384 {
+        let lost = dispatcher.call(ms(n), NewCall { args: n.to_string(), ..call("lost") }).unwrap();
+        dispatcher.time_out(ms(n), lost, FIRST).unwrap();
+        dispatcher.forget(lost).unwrap();
+        dispatcher.take_wants();
+        dispatcher.take_events();
+    }
+    assert!(!may_be_made_again(&mut dispatcher, ms(20_000), "first", "0"));
+    assert!(!may_be_made_again(&mut dispatcher, ms(20_000), "other", "[]"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::call::{RecordedAnswer, RecordedCall};
 use crate::classify::keyed_for;
 use crate::dispatch::{CallFacts, GateFacts, RequestCheck, StepOf};
 use crate::event::{Draw, ErrorFacts, Intent, KeyDialect, KeyHistory, RequestKind};
-use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, KeyId, RunId, ServerId, TokenId, ToolId};
+use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
 use crate::playbook::{Access, ToolFacts};
 use crate::time::{Duration, Instant};
 use crate::upstream::{AnswerSource, MissingAnswerPolicy, Tape, UpstreamReply};
@@ -234,4 +234,11 @@ impl<'a> DrivenCall<'a> {
             None => Intent::Unkeyed(self.run, self.tool, self.args),
         }
     }
+}
+
+/// The steps of an action among calls, with their calls: these follow its own.
+pub(crate) fn steps_of(calls: &[DrivenCall<'_>], action: CallId) -> impl Iterator<Item = (StepId, CallId)> {
+    let after = calls.iter().enumerate().skip(action.index() + 1);
+    let of_it = move |of: &StepOf| of.action == Some(action);
+    after.map_while(move |(n, call)| Some((call.step.filter(of_it)?.step, CallId::at(n))))
 }

@@ -5,4 +5,5 @@ mod draws;
 mod prepared;
 
 pub use call::DrivenCall;
+pub(crate) use call::steps_of;
 pub use prepared::{GateJudgement, Plan, Reserved};

@@ -15,8 +15,7 @@ use crate::upstream::{AnswerSource, NetEffects, NetList};
 
 use super::amplification;
 use super::record::SimulationRecord;
-use super::request_books::RequestBooks;
-use crate::evidence::FailureMeaning;
+use crate::evidence::{FailureMeaning, RequestBooks};
 use crate::plan::DrivenCall;
 use crate::plan::Plan;
 
@@ -43,7 +42,7 @@ fn add_all(
     duplicate_effects(calls, record, &net, findings);
     let mut books = RequestBooks::default();
     if calls.len() > 1 {
-        books = RequestBooks::of(plan, calls, record, |call| net.of_call(call).effects, findings);
+        books = RequestBooks::of(plan, calls, record.watched(plan, calls), |finding| findings.push(finding));
         amplification::of_fixture(plan, calls, record, findings);
     }
     for (n, call) in calls.iter().enumerate() {

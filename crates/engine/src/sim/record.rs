@@ -10,11 +10,13 @@ use foldhash::fast::FixedState;
 use crate::call::{RecordedCall, Reply};
 use crate::dispatch::BreakerState;
 use crate::event::{
-    CircuitChange, Decision, DecisionEvent, ErrorFacts, Finding, Intent, Outcome, OutcomeKind, PlaybookNames,
-    Provenance, TokensLeft, Told, Transcript, ValidNext,
+    CircuitChange, Decision, DecisionEvent, ErrorFacts, Finding, Intent, LedgerKind, Outcome, OutcomeKind,
+    PlaybookNames, Provenance, TokensLeft, Told, Transcript, ValidNext,
 };
-use crate::ids::{ActionId, CallId, ErrorId, RetryBudgetId, ServerId};
-use crate::time::Duration;
+use crate::evidence::{CallWatch, Moment, RequestBooks};
+use crate::ids::{ActionId, AttemptNo, CallId, ErrorId, RetryBudgetId, ServerId};
+use crate::plan::{DrivenCall, Plan};
+use crate::time::{Duration, Instant};
 use crate::upstream::Ledger;
 
 use super::gate_account::{GateStep, gate_refusal, recorded_refusal};
@@ -212,6 +214,33 @@ impl SimulationRecord {
             Decision::Outcome(outcome) => Some(outcome),
             _ => None,
         })
+    }
+
+    /// The books of the requests of a scenario.
+    pub fn books(&self, plan: &Plan, calls: &[DrivenCall<'_>]) -> RequestBooks {
+        RequestBooks::of(plan, calls, self.watched(plan, calls), |_| ())
+    }
+
+    /// What each call of a scenario shows. What it has done stands in the ledger.
+    pub(super) fn watched(&self, plan: &Plan, calls: &[DrivenCall<'_>]) -> Vec<CallWatch> {
+        let mut watched = vec![CallWatch::default(); calls.len()];
+        let changes = self.ledger.entries().iter().filter(|entry| entry.kind != LedgerKind::Unobserved);
+        let changes: Vec<Instant> = changes.map(|entry| entry.at).collect(); // a ledger is in the order of time
+        for (place, event) in (1_u64..).zip(&self.events) {
+            let n = event.call.index();
+            let (Some(watch), Some(call)) = (watched.get_mut(n), calls.get(n)) else { continue };
+            if let Decision::AttemptStarted { attempt: AttemptNo::FIRST, .. } = event.what {
+                let before = changes.partition_point(|&at| at < event.at).checked_sub(1);
+                watch.shows.last_write = before.map(|last| Moment { at: Some(changes[last]), place: 0 });
+            }
+            let now = Moment { at: Some(event.at), place };
+            watch.take(plan, call, (now, event.what), |error| self.error(error));
+        }
+        let net = self.ledger.net_by_call();
+        for (n, watch) in watched.iter_mut().enumerate() {
+            watch.shows.effects = net.get(&CallId::at(n)).map_or(0, |net| net.effects);
+        }
+        watched
     }
 
     /// The attempts that were sent.

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record::SimulationRecord;
-use super::scenario::{Scenario, steps_of};
+use super::scenario::Scenario;
 use super::simulator::Simulator;
 use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep, Reply};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Provenance, RequestKind, StatusFrom};
 use crate::fixture::{Fixture, FixtureCall};
 use crate::ids::{AttemptNo, CallId, StepId};
-use crate::plan::DrivenCall;
-use crate::plan::Plan;
+use crate::plan::{DrivenCall, Plan, steps_of};
 use crate::time::Instant;
 use crate::upstream::{Answer, Request, UpstreamReply};
 

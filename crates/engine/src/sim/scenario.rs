@@ -208,13 +208,6 @@ impl Names {
     }
 }
 
-/// The steps of an action that a scenario has, with their calls: these follow its own.
-pub(super) fn steps_of(calls: &[DrivenCall<'_>], action: CallId) -> impl Iterator<Item = (StepId, CallId)> {
-    let after = calls.iter().enumerate().skip(action.index() + 1);
-    let of_it = move |of: &StepOf| of.action == Some(action);
-    after.map_while(move |(n, call)| Some((call.step.filter(of_it)?.step, CallId::at(n))))
-}
-
 fn outages<'a>(fixture: &'a Fixture, tool: &str) -> &'a [Outage] {
     fixture.outages.get(tool).map_or(&[], |all| all)
 }

@@ -19,10 +19,10 @@ use super::gate_account::{GateAct, GateStep};
 use super::pace::{Pace, RecordedMoment, StartedCalls};
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::recorded_actions::RecordedActions;
-use super::request_books::RequestBooks;
 use super::run_state::RunState;
 use super::session_call::{SessionCall, SharedHashes};
 use super::{step_acts, told};
+use crate::evidence::RequestBooks;
 use crate::plan::DrivenCall;
 use crate::plan::Plan;
 

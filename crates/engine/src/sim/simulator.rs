@@ -15,10 +15,9 @@ use crate::upstream::{Answer, KeyDialect, Ledger, MissingAnswerPolicy, Request, 
 use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop, StepSource};
 use super::findings;
 use super::record::{BudgetLeft, CallTally, Errors, SimulationRecord};
-use super::scenario::{Scenario, steps_of};
+use super::scenario::Scenario;
 use super::{step_acts, told};
-use crate::plan::DrivenCall;
-use crate::plan::Plan;
+use crate::plan::{DrivenCall, Plan, steps_of};
 
 /// Simulates scenarios one after the other, and keeps its allocations between them.
 #[derive(Debug, Default)]

@@ -6,14 +6,11 @@ use std::sync::Arc;
 
 use super::active_calls::ActiveCall;
 use super::record::SimulationRecord;
-use super::request_books::made_order;
-use super::scenario::steps_of;
 use crate::call::{AnswerTo, RecordedCall, Reply};
 use crate::classify::Classification;
 use crate::event::{Decision, EffectClaim, StepsEnd};
 use crate::ids::{AttemptNo, CallId};
-use crate::plan::DrivenCall;
-use crate::plan::Plan;
+use crate::plan::{DrivenCall, Plan, steps_of};
 use crate::playbook::{Access, ToolFacts};
 
 /// A step that has acted, or may have.
@@ -145,7 +142,10 @@ pub(super) fn of_scenario(plan: &Plan, calls: &[DrivenCall<'_>], record: &mut Si
         return;
     }
     let mut acted: BTreeMap<_, (&DrivenCall<'_>, &DrivenCall<'_>, EffectClaim)> = BTreeMap::new();
-    let made = made_order(calls.len(), record).into_iter().filter_map(|n| Some((n, calls.get(n)?)));
+    let first = |n: usize| record.first_event(CallId::at(n)).map_or(usize::MAX, |(place, _)| place);
+    let mut order: Vec<usize> = (0..calls.len()).collect();
+    order.sort_by_key(|&n| first(n));
+    let made = order.into_iter().filter_map(|n| Some((n, calls.get(n)?)));
     for (n, call) in made.filter(|(_, call)| call.has_steps(plan)) {
         let id = CallId::at(n);
         let request = (call.run, call.tool, call.args);

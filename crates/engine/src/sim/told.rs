@@ -1,12 +1,11 @@
 //! Fills what the agent is told of the failed calls of a simulation.
 
 use crate::event::{OutcomeKind, Told, ValidNext};
-use crate::evidence::{Against, AgainstOneMore, Moment, is_told, told_as_follower, told_by_events};
+use crate::evidence::{Against, AgainstOneMore, Moment, RequestBooks, is_told, told_as_follower, told_by_events};
 use crate::ids::CallId;
 use crate::plan::{DrivenCall, Plan};
 
 use super::record::SimulationRecord;
-use super::request_books::RequestBooks;
 
 /// Fills what is told of the record's failed calls. `leader`: what is told of the call outside the record that the only
 /// call of the record followed.
