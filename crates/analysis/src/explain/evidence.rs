@@ -6,12 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::distrust::InputGaps;
 use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
-use crate::replay::{
-    Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, finding, has_steps, judge_attempts, told_at,
-};
+use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, has_steps, judge_attempts, told_at};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{Classification, KnownFailures, reads_as_unanswered};
-use playproof_engine::event::{EffectClaim, Finding, FindingId};
+use playproof_engine::event::{EffectClaim, Finding};
 use playproof_engine::evidence::{Against, Moment};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -273,16 +271,13 @@ impl<'a> EvidenceCollector<'a> {
     }
 
     /// Takes the next closed call. Gives the evidence on it so far, in full if it `is_wanted`.
-    pub fn take(&mut self, closed: &mut CompletedCall, is_wanted: bool) -> AtClose {
+    pub fn take(&mut self, closed: &CompletedCall, is_wanted: bool) -> AtClose {
         let facts = self.plan.facts_of(closed.raw());
         let number = self.taken;
         self.taken += 1;
         let mut findings = Vec::new();
         let plans = std::slice::from_ref(self.plan);
         self.recording.take(closed, facts, plans, |finding| findings.push(finding));
-        if closed.raw().step().is_some() && self.recording.against(closed, facts, plans, told_at(closed)).is_some() {
-            closed.set_repeat_unwise();
-        }
         if is_wanted && self.plan.shares_state {
             self.joined.insert(number, None);
         }
@@ -360,7 +355,7 @@ impl CallBook {
         });
     }
 
-    /// Adds the other calls of all inputs to the evidence on a call, and the finding that those with its intent cause.
+    /// Adds the other calls of all inputs to the evidence on a call.
     pub fn add_others(&self, closed: &CompletedCall, plan: &Plan, sources: &Sources, to: &mut RecordingEvidence) {
         let facts = plan.facts_of(closed.raw());
         to.token_shared = self.sharing_token(closed, sources);
@@ -379,11 +374,7 @@ impl CallBook {
             let input = |booked: &BookedCall| if own.has_key_of(&booked.identity) { 0 } else { booked.place.input };
             related.sort_by_key(|(booked, ..)| (input(booked), booked.at));
         }
-        let mut until = 0_u32;
         for (booked, later, relation) in related {
-            if !later && relation == Relation::Same && one_intent(facts) {
-                until = until.saturating_add(booked.proved().net());
-            }
             if booked.place != place {
                 let proved = booked.proved();
                 to.others.push(OtherCall {
@@ -401,12 +392,6 @@ impl CallBook {
                     said: booked.evidence.said,
                 });
             }
-        }
-        // Where the facts are assumed, or an upstream may have honoured a key, the summary of `replay` counts by tool.
-        let doubled = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
-        let said = to.findings.iter().any(|finding| doubled.contains(&finding.id));
-        if until > 1 && !facts.idempotent && !said && closed.counts.made() > 0 {
-            to.findings.push(facts.weigh(finding(FindingId::PossibleDuplicateEffect, until)));
         }
         Finding::settle(&mut to.findings);
     }
@@ -484,9 +469,4 @@ fn identity(closed: &CompletedCall, facts: ToolFacts) -> RequestIdentity {
         args: closed.hashes.args,
         key: closed.hashes.key_under(facts),
     }
-}
-
-/// Whether calls of a tool can share an intent.
-const fn one_intent(facts: ToolFacts) -> bool {
-    matches!(facts.access, Access::Write) && !facts.repeatable
 }

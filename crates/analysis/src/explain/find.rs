@@ -144,13 +144,13 @@ impl<'a> CallFinder<'a> {
         let mut observer = EvidenceCollector::new(plan, *simulated, recording, book);
         let mut kept: Vec<(bool, CompletedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
-        let ledger = input.each_call_after(keys, place, options, redaction, &writes, |mut closed| {
+        let ledger = input.each_call_after(keys, place, options, redaction, &writes, |closed| {
             let exact = wanted.is_some_and(|wanted| wanted.is_exactly(&closed, sources));
             let is_wanted = exact || wanted.is_none_or(|wanted| closed.has_id(wanted.name));
             if kept.is_empty() && found.is_empty() {
                 found.names.remember_call(&closed, sources); // what is found needs no name that is near
             }
-            let at_close = observer.take(&mut closed, is_wanted);
+            let at_close = observer.take(&closed, is_wanted);
             if is_wanted && kept.iter().filter(|(kept, ..)| *kept == exact).count() <= LISTED {
                 kept.push((exact, closed, at_close));
             }

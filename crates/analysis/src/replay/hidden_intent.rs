@@ -97,7 +97,7 @@ fn request_of(hashes: &CallHashes) -> u64 {
 #[derive(Debug)]
 pub struct HiddenIntents {
     requests: Window<Rows>,
-    /// Writes without a key, by run and tool.
+    /// Writes by run and tool.
     runs: Window<RunRow>,
     /// The requests of the window that were once refused: few, so most calls need no search among all.
     refused: HashSet<u64, FixedState>,
@@ -130,13 +130,13 @@ struct Refused {
     processed: bool,
 }
 
-/// Effects of one tool in one run, if each write that may have acted has.
+/// The writes of one tool in one run: those with arguments, and those without.
 #[derive(Debug, Default)]
 struct RunRow {
-    with_args: u32,
-    without: u32,
-    /// When the first of each was made.
-    since: [Option<Moment>; 2],
+    /// Effects of those without a key, if each that may have acted has.
+    effects: [u32; 2],
+    /// The first two keys (0: none) under which one acted or may have, and when the first under it was made.
+    acted: [[Option<(u64, Moment)>; 2]; 2],
     /// When the first of each was refused for good.
     refused: [Option<Moment>; 2],
 }
@@ -171,7 +171,7 @@ impl HiddenIntents {
     pub fn take(&mut self, closed: &CompletedCall, sent: SentIn, effects: u32) -> Option<(u32, IntentDoubt)> {
         let own = if sent.key == 0 { effects.max(1) } else { 1 };
         let (mut all, mut why) = (own, None);
-        let other_args = if sent.key == 0 { self.other_arguments(made_at(closed), &sent, own) } else { 0 };
+        let other_args = self.other_arguments(made_at(closed), &sent, own);
         if other_args > 0 {
             (all, why) = (own.saturating_add(other_args), Some(IntentDoubt::NoArguments));
         }
@@ -201,10 +201,9 @@ impl HiddenIntents {
         if rows.is_some_and(|rows| rows.iter().any(acted)) {
             return true;
         }
-        let others =
-            |row: &RunRow| if sent.args == 0 { (row.with_args, row.since[0]) } else { (row.without, row.since[1]) };
-        let others = self.run_of(sent).map(others);
-        others.is_some_and(|(effects, since)| effects > 0 && since.is_some_and(is_known))
+        let others = self.run_of(sent).map(|row| row.acted[usize::from(sent.args != 0)]);
+        let mut others = others.into_iter().flatten().flatten();
+        others.any(|(key, since)| (key == 0 || key != sent.key) && is_known(since))
     }
 
     /// Whether, at a moment, a call of the run may be known to have been refused for good that may be the same request,
@@ -263,18 +262,25 @@ impl HiddenIntents {
         after
     }
 
-    /// Effects of the run's writes with this tool whose arguments may be those of this one, because they are recorded of
-    /// only one of both. `{}` may be compared with those that are not recorded, which is done by request.
+    /// Takes a write; gives, if it has no key, the effects of the run's others without a key whose arguments may be those of
+    /// this one, because they are recorded of only one of both. `{}` may be compared with those that are not recorded, which
+    /// is done by request.
     fn other_arguments(&mut self, made: Moment, sent: &SentIn, own: u32) -> u32 {
         if sent.args == half(canonical::EMPTY_OBJECT) {
             return 0;
         }
         let Some(row) = self.run_row(sent) else { return 0 };
-        row.since[usize::from(sent.args == 0)].get_or_insert(made);
-        let RunRow { with_args, without, .. } = row;
-        let (mine, others) = if sent.args == 0 { (without, with_args) } else { (with_args, without) };
-        *mine = mine.saturating_add(own);
-        *others
+        let own_place = usize::from(sent.args == 0);
+        let acted = row.acted.get_mut(own_place).into_iter().flatten();
+        let is_own = |acted: &&mut Option<(u64, Moment)>| acted.is_none_or(|(key, _)| key == sent.key);
+        if let Some(first) = acted.into_iter().find(is_own) {
+            first.get_or_insert((sent.key, made));
+        }
+        if sent.key != 0 {
+            return 0;
+        }
+        row.effects[own_place] = row.effects[own_place].saturating_add(own);
+        row.effects[1 - own_place]
     }
 
     /// The row of the calls of a run with one tool; the oldest of all makes room for a new one.

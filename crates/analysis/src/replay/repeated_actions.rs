@@ -62,10 +62,27 @@ struct ActionCall {
     own: CallShows,
     /// Whether a step of it is recorded.
     has_steps: bool,
-    /// What its first recorded steps show.
-    steps: Vec<CallShows>,
+    /// Its first recorded steps.
+    steps: Vec<StepShows>,
     /// Whether a recorded step without a key acted, or may have, and acts again.
     has_acted: bool,
+}
+
+/// A recorded step of an action.
+#[derive(Debug)]
+pub(super) struct StepShows {
+    /// A hash of its name.
+    name: u128,
+    /// The hash of its arguments.
+    pub args: u128,
+    pub shows: CallShows,
+}
+
+impl StepShows {
+    /// Whether it is the step with this name.
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.name == step_request(0, name)
+    }
 }
 
 impl RepeatedActions {
@@ -101,8 +118,8 @@ impl RepeatedActions {
         })
     }
 
-    /// What the steps of an action show.
-    pub(super) fn steps_of(&self, closed: &CompletedCall) -> &[CallShows] {
+    /// The recorded steps of an action.
+    pub(super) fn steps_of(&self, closed: &CompletedCall) -> &[StepShows] {
         let calls = self.calls.get(&closed.hashes.request);
         let known = calls.and_then(|calls| calls.iter().rfind(|action| action.id == closed.hashes.id));
         known.map_or(&[], |action| &action.steps)
@@ -130,7 +147,8 @@ impl RepeatedActions {
             if let Some(action) = calls.and_then(|calls| calls.iter_mut().rfind(|action| action.id == id)) {
                 action.has_steps = true;
                 if action.steps.len() < MOST_STEPS {
-                    action.steps.push(step);
+                    let args = closed.hashes.args;
+                    action.steps.push(StepShows { name: step_request(0, name), args, shows: step });
                 }
                 action.has_acted |= acts_again(facts) && step.key == 0 && (step.effects > 0 || step.may_have_acted);
             }

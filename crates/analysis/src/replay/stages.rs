@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 use playproof_engine::classify::KnownFailures;
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
 use playproof_engine::evidence::{FailureMeaning, Moment};
-use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
 use playproof_intake::assemble::{Assembler, FirstUses, Writes};
 use playproof_intake::call::CompletedCall;
@@ -415,8 +415,7 @@ impl Order<'_> {
                 self.recording.take(&closed, facts, plans, |finding| recorded.push(finding));
                 self.newest = self.newest.max(closed.raw().place.line);
                 let is_action = has_steps(closed.raw(), plans.first());
-                let is_step = facts.access == Access::Write && closed.raw().step().is_some();
-                let is_asked = is_action || is_step || closed.counts.failed_on > 0;
+                let is_asked = is_action || closed.counts.failed_on > 0;
                 let told_at = is_asked.then(|| told_at(&closed));
                 self.taken += 1;
                 self.judged.push_back(JudgedCall { closed, facts, recorded, told_at, number: self.taken });

@@ -133,8 +133,9 @@ pub(crate) fn told_by_events<'e>(
     let guard = retry_guard(GuardMode::Checked, call.dispatched().may_be_resent(), outcome.claim);
     // Each step of an action has been asked for itself.
     let is_safe = guard.is_none() && !is_in_doubt(call, outcome);
-    let is_refused = matches!(against.request, Some(Against::Denied | Against::Processed));
-    let acts_twice = against.request.is_some() && !is_refused;
+    let request = against.request.or(is_repeat_unwise(call).then_some(Against::MayBeDone));
+    let is_refused = matches!(request, Some(Against::Denied | Against::Processed));
+    let acts_twice = request.is_some() && !is_refused;
     let may_resend = !acts_twice && !against.withheld && failed_step.map_or(is_safe, |acts_again| !acts_again);
     let told = told(&FailedEnd {
         call: id,
@@ -165,15 +166,17 @@ pub(crate) fn told_as_follower(own: Told, leader: Told, has_steps: bool) -> Told
     }
 }
 
-/// Whether more than the call's own answers speaks against making it once more: identical calls before it, its key, which
-/// belongs to another request or to an effect that was reversed, or a client that sends requests again by itself.
+/// Whether the books of a recording, which are kept elsewhere, speak against making a call once more.
+fn is_repeat_unwise(call: &DrivenCall<'_>) -> bool {
+    matches!(call.source, AnswerSource::Tape(tape) if tape.call.is_repeat_unwise)
+}
+
+/// Whether more than the call's own answers and its request speaks against making it once more: its key, which belongs to
+/// another request or to an effect that was reversed, or a client that sends requests again by itself.
 fn is_in_doubt(call: &DrivenCall<'_>, outcome: Outcome) -> bool {
     let by_tape = match call.source {
         AnswerSource::Script(..) => false, // the record knows
-        AnswerSource::Tape(tape) => {
-            (tape.call.key_is_reused || tape.call.key_is_reversed) && !call.facts.ignores_keys
-                || tape.call.is_repeat_unwise
-        }
+        AnswerSource::Tape(tape) => (tape.call.key_is_reused || tape.call.key_is_reversed) && !call.facts.ignores_keys,
     };
     let resends = call.facts.resends && outcome.attempts > 0 && !call.dispatched().is_safe_to_resend();
     by_tape || resends

@@ -250,11 +250,6 @@ impl RecordedActions {
         std::mem::take(&mut self.complete)
     }
 
-    /// Whether calls before a step of this action speak against making that step once more.
-    pub(super) fn is_repeat_unwise(&self, number: u64) -> bool {
-        self.known.get(&number).is_some_and(|action| action.steps.iter().any(StepCall::is_repeat_unwise))
-    }
-
     /// The record of an action is closed. Gives what its recorded steps have done or may have done, and a step of an
     /// identical action before it that acted.
     pub(super) fn close(&mut self, plan: &Plan, number: u64, record: &SimulationRecord) -> Vec<StepAct> {

@@ -447,7 +447,6 @@ impl Session {
         upstream.swap_ledger(&mut record.ledger);
         record.close();
         let alone = [DrivenCall { step, ..DrivenCall::recorded(&call, facts, &self.cast.beyond) }];
-        let is_unwise = alone[0].has_steps(plan) && self.cast.actions.is_repeat_unwise(number);
         if alone[0].has_steps(plan) {
             step_acts::add(plan, self.cast.actions.close(plan, number, &record), &mut record);
         }
@@ -456,7 +455,7 @@ impl Session {
             record.findings.push(amplification::found(FindingBy::Playbook, CallId(0), requests));
             Finding::settle(&mut record.findings);
         }
-        told::derive(plan, &alone, &mut record, leader_told, (&RequestBooks::default(), is_unwise));
+        told::derive(plan, &alone, &mut record, leader_told, &RequestBooks::default());
         if !alone[0].has_steps(plan) {
             record.compare_with_tape(&call); // each step is compared with its own
         }

@@ -260,6 +260,6 @@ impl Simulator {
         record.close();
         step_acts::of_scenario(plan, calls, record);
         let books = findings::derive(plan, calls, record);
-        told::derive(plan, calls, record, None, (&books, false));
+        told::derive(plan, calls, record, None, &books);
     }
 }

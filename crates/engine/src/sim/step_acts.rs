@@ -62,11 +62,6 @@ impl StepCall {
         self.call.is_keyed() && !self.facts.ignores_keys
     }
 
-    /// Whether identical calls before it speak against making it once more.
-    pub(super) fn is_repeat_unwise(&self) -> bool {
-        self.call.is_repeat_unwise
-    }
-
     /// Whether a second one does no more than the first, whatever its key.
     pub(super) fn is_idempotent(&self) -> bool {
         self.facts.idempotent

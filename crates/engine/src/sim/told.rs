@@ -1,7 +1,7 @@
 //! Fills what the agent is told of the failed calls of a simulation.
 
 use crate::event::{OutcomeKind, Told, ValidNext};
-use crate::evidence::{Against, AgainstOneMore, Moment, RequestBooks, is_told, told_as_follower, told_by_events};
+use crate::evidence::{AgainstOneMore, Moment, RequestBooks, is_told, told_as_follower, told_by_events};
 use crate::ids::CallId;
 use crate::plan::{DrivenCall, Plan};
 
@@ -9,14 +9,13 @@ use super::record::SimulationRecord;
 
 /// Fills what is told of the record's failed calls. `leader`: what is told of the call outside the record that the only
 /// call of the record followed.
-/// `books`: what is known of their requests, as far as their recording does not say so; `is_unwise`: calls before a step of the
-/// only call speak against making it once more.
+/// `books`: what is known of their requests, as far as their recording does not say so.
 pub(super) fn derive(
     plan: &Plan,
     calls: &[DrivenCall<'_>],
     record: &mut SimulationRecord,
     leader: Option<Told>,
-    (books, is_unwise): (&RequestBooks, bool),
+    books: &RequestBooks,
 ) {
     let mut told = std::mem::take(&mut record.told);
     told.clear();
@@ -29,9 +28,7 @@ pub(super) fn derive(
         let against = || {
             let end = record.end_event(id).map(|(place, event)| Moment { at: Some(event.at), place: place as u64 + 1 });
             AgainstOneMore {
-                request: books
-                    .against(plan, calls, id, end.unwrap_or(Moment::END))
-                    .or(is_unwise.then_some(Against::MayBeDone)),
+                request: books.against(plan, calls, id, end.unwrap_or(Moment::END)),
                 step_beside: record.step_acts.iter().any(|act| act.call == id && act.acts_again),
                 withheld: is_withheld(plan, call, record.valid_next.get(n).and_then(Option::as_ref)),
             }
