@@ -86,6 +86,7 @@ impl Driver {
             idempotent: tool.idempotent,
             repeatable: tool.repeatable,
             server: new.server,
+            answer_within: None,
             breaker: self.plan.playbook.breaker_id(DEFAULT_BREAKER),
             run: RunId(0),
             key: new.key,
