@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 
 use super::command::{
     accept, check, completions, confirm, coverage, demo, explain, formats, graph_args, help, history, impact, init,
-    lint, propose, reject, replay, review, schema,
+    lint, propose, reject, replay, review, schema, serve,
 };
 use super::terminal::ColorChoice;
 
@@ -81,6 +81,8 @@ pub enum ParsedCommand {
     History(history::Args),
     /// Show the order of actions, ask it about a run, or draft it
     Graph(graph_args::Args),
+    /// Decide for a program, call by call, as the playbook was rehearsed
+    Serve(serve::Args),
     /// List the formats of recordings; try a mapping, convert a recording
     Formats(formats::Args),
     /// Explain a command, a finding, a lint or a word

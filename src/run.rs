@@ -10,7 +10,7 @@ use clap::error::{ContextValue, ErrorKind};
 use super::args::{Cli, ParsedCommand};
 use super::command::{
     accept, check, completions, confirm, coverage, demo, explain, formats, graph, help, history, impact, init, lint,
-    propose, reject, replay, review, schema,
+    propose, reject, replay, review, schema, serve,
 };
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
@@ -150,6 +150,7 @@ fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) ->
         ParsedCommand::Impact(args) => impact::run(&args, terminal, output),
         ParsedCommand::Propose(args) => propose::run(&args, terminal, output),
         ParsedCommand::Formats(args) => formats::run(&args, terminal, output),
+        ParsedCommand::Serve(args) => serve::run(&args),
         ParsedCommand::Schema(args) => schema::run(&args, output),
         ParsedCommand::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),
         ParsedCommand::Help(args) => help::run(&args, &mut definition(terminal.out.width), more, terminal, output),

@@ -34,6 +34,7 @@ mod recordings;
 mod releases;
 mod reported;
 mod seeds;
+mod serve;
 mod shipped_playbooks;
 mod storms;
 mod storms_of_servers;

@@ -20,3 +20,4 @@ pub mod reject;
 pub mod replay;
 pub mod review;
 pub mod schema;
+pub mod serve;

@@ -9,6 +9,7 @@ use playproof_analysis::kept;
 use playproof_formats::schema::inlined;
 use playproof_formats::{fixture, history, playbook};
 use playproof_intake::{mapping, wire};
+use playproof_serve::protocol;
 
 /// The formats that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -29,6 +30,8 @@ pub enum Kind {
     History,
     /// What should become of a recorded call
     Kept,
+    /// One line of the dispatch protocol
+    Dispatch,
 }
 
 /// What is printed.
@@ -66,6 +69,7 @@ fn text(kind: Kind) -> &'static str {
         Kind::Project => project::SCHEMA,
         Kind::History => history::SCHEMA,
         Kind::Kept => kept::SCHEMA,
+        Kind::Dispatch => protocol::SCHEMA,
         Kind::Mapping => mapping::SCHEMA,
     }
 }

@@ -60,8 +60,8 @@ const IMPACT: [&str; 6] =
 const KEEP: [&str; 8] = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "odd_one", "--note", "odd"];
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
-/// Commands that write nothing, and `review`.
-const READING: [&str; 19] = [
+/// Commands that write nothing, `review`, and `serve`, which appends to its journal.
+const READING: [&str; 20] = [
     "completions",
     "demo",
     "explain",
@@ -81,6 +81,7 @@ const READING: [&str; 19] = [
     "propose list",
     "review",
     "schema",
+    "serve",
 ];
 
 /// Commands that read a project or a playbook of it.

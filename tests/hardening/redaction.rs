@@ -178,7 +178,7 @@ const OF_A_PROJECT: [&[&str]; 15] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 13] = [
+const OTHERS: [&str; 14] = [
     "accept",
     "completions",
     "demo",
@@ -192,6 +192,7 @@ const OTHERS: [&str; 13] = [
     "reject",
     "review",
     "schema",
+    "serve",
 ];
 
 #[track_caller]

@@ -174,7 +174,7 @@ fn the_pages_of_commands_without_inputs_are_as_they_were() {
 fn the_schemas_are_printed_as_they_were() {
     // Their texts are files of the repository: it is enough that they are printed.
     let project = Project::new();
-    for name in ["fixture", "history", "kept", "mapping", "playbook", "project", "tools", "trace"] {
+    for name in ["dispatch", "fixture", "history", "kept", "mapping", "playbook", "project", "tools", "trace"] {
         let printed: Value = serde_json::from_str(&project.run(&["schema", name]).exits(0).out).expect("JSON");
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{name}.json"));
         let file: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("a schema")).expect("JSON");

@@ -12,8 +12,8 @@ const CEILINGS: [(&str, usize); 7] = [
     ("crates/formats/src", 11_300),
     ("crates/report/src", 13_400),
     ("crates/intake/src", 20_300),
-    ("crates/serve/src", 1_600),
-    ("src", 16_700),
+    ("crates/serve/src", 2_400),
+    ("src", 17_200),
 ];
 
 /// A package this far below its ceiling gets a lower one.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -97,12 +97,19 @@ pub enum Came {
 }
 
 /// What a person said of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Resolved {
-    /// What it did: `applied` or `not_applied`.
-    pub effect: EffectClaim,
+    /// Whether it acted.
+    pub is_applied: bool,
     /// Who said so.
     pub by: String,
+}
+
+impl Resolved {
+    /// What it did, as a claim.
+    pub const fn effect(&self) -> EffectClaim {
+        if self.is_applied { EffectClaim::Applied } else { EffectClaim::NotApplied }
+    }
 }
 
 /// A question of a driver.
@@ -194,12 +201,12 @@ impl Said {
             "wake" => Said::Input(at()?, Input::Wake(id()?)),
             "cancel" => Said::Input(at()?, Input::Cancel(id()?)),
             "resolve" => {
-                let effect = match fields.effect.as_deref() {
-                    Some("applied") => EffectClaim::Applied,
-                    Some("not_applied") => EffectClaim::NotApplied,
+                let is_applied = match fields.effect.as_deref() {
+                    Some("applied") => true,
+                    Some("not_applied") => false,
                     _ => return Err(bad("`effect` is `applied` or `not_applied`")),
                 };
-                Said::Input(at()?, Input::Resolve(id()?, Resolved { effect, by: named(&fields.by, "by")? }))
+                Said::Input(at()?, Input::Resolve(id()?, Resolved { is_applied, by: named(&fields.by, "by")? }))
             }
             "end_run" => Said::Input(at()?, Input::EndRun(fields.run.clone().ok_or_else(|| missing("run"))?)),
             other => return Err(LineError::new(ErrorCode::UnknownType, format!("unknown type `{other}`"))),

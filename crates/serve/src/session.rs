@@ -2,32 +2,23 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use playproof_engine::drive::{Dispatcher, InputFault, NewCall, Want};
 use playproof_engine::event::{Decision, OutcomeKind, RequestKind, Status};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::plan::Plan;
 use playproof_engine::time::{Duration, Instant};
 
+use crate::decider::Decider;
 use crate::error::{ErrorCode, LineError};
 use crate::events::Mentioned;
 use crate::object::Object;
-use crate::protocol::PROTOCOL;
 use crate::said::{Asked, Came, GivenAnswer, Hello, Input, Question, Resolved, Said};
 use crate::shown;
 
 /// The ends that are kept for drivers that may not have heard them; so many calls take late answers.
 pub const ENDS_KEPT: usize = 1_000;
-
-/// What decides.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decider {
-    /// The name of the playbook.
-    pub playbook: String,
-    /// The fingerprint of the playbook.
-    pub fingerprint: String,
-    /// The version of the engine.
-    pub engine: String,
-}
 
 /// A dispatcher that is spoken to in lines.
 #[derive(Debug)]
@@ -40,12 +31,12 @@ pub struct Session {
     ended: VecDeque<End>,
     mentioned: Mentioned,
     /// What a journal keeps beside the lines, if there is one.
-    records: Option<Vec<String>>,
+    records: Option<VecDeque<String>>,
     dropped_bytes: usize,
 }
 
 /// A call that has ended.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 struct End {
     id: String,
     run: String,
@@ -66,9 +57,64 @@ impl Session {
             now: Instant::ZERO,
             ended: VecDeque::new(),
             mentioned: Mentioned::default(),
-            records: keeps_records.then(Vec::new),
+            records: keeps_records.then(VecDeque::new),
             dropped_bytes: 0,
         }
+    }
+
+    /// What decides.
+    pub const fn decider(&self) -> &Decider {
+        &self.decider
+    }
+
+    /// What a journal keeps beside the lines so far, oldest first.
+    pub fn records(&self) -> impl Iterator<Item = &str> {
+        self.records.iter().flatten().map(String::as_str)
+    }
+
+    /// Takes it: the journal has it now.
+    pub fn take_records(&mut self) -> VecDeque<String> {
+        self.records.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The first lines of a new journal: what decides, and the ends that a driver may not have heard.
+    pub(crate) fn head(&self) -> String {
+        let mut head = self.decider.head(self.now);
+        for end in &self.ended {
+            end.write_to_journal(&mut head);
+        }
+        head
+    }
+
+    /// Takes an end of an earlier journal.
+    pub(crate) fn take_end(&mut self, line: &str) -> Result<(), String> {
+        self.ended.push_back(serde_json::from_str(line).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    /// What the journal has yet to say of the lines that it has.
+    pub(crate) fn keep_records(&mut self, records: VecDeque<String>) {
+        self.records = Some(records);
+    }
+
+    /// Bytes of a torn line were dropped from the journal.
+    pub(crate) const fn drop_bytes(&mut self, bytes: usize) {
+        self.dropped_bytes = bytes;
+    }
+
+    /// The bytes of a torn line that were dropped from the journal.
+    pub const fn dropped_bytes(&self) -> usize {
+        self.dropped_bytes
+    }
+
+    /// Time goes on from a moment.
+    pub(crate) fn begin_at(&mut self, at: Instant) {
+        self.now = self.now.max(at);
+    }
+
+    /// Whether no later call can depend on anything of it: a new journal may begin.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.dispatcher.is_idle()
     }
 
     /// The answer to what was said, without its line end.
@@ -83,12 +129,7 @@ impl Session {
     fn on_hello(&mut self, hello: Hello) -> String {
         self.hello = hello;
         let mut out = String::new();
-        let object = Object::new(&mut out)
-            .text("protocol", PROTOCOL)
-            .text("playbook", &self.decider.playbook)
-            .text("fingerprint", &self.decider.fingerprint)
-            .text("engine", &self.decider.engine)
-            .at("at_ms", self.now);
+        let object = self.decider.write(Object::new(&mut out)).at("at_ms", self.now);
         let object = match self.dropped_bytes {
             0 => object,
             bytes => object.number("dropped_bytes", bytes as u64),
@@ -204,7 +245,7 @@ impl Session {
             let mut record = String::new();
             let object = Object::new(&mut record).text("type", "draw").text("id", &given.id);
             object.number("attempt", attempt.get()).json("draw", &draw.to_string()).end();
-            records.push(record);
+            records.push_back(record);
         }
         Ok(())
     }
@@ -243,7 +284,7 @@ impl Session {
         if !end.is_escalated {
             return Err(LineError::new(ErrorCode::NotEscalated, format!("`{id}` is not escalated")));
         }
-        let object = Object::new(out).text("resolved", id).text("effect", said.effect.as_str());
+        let object = Object::new(out).text("resolved", id).text("effect", said.effect().as_str());
         object.text("by", &said.by).end();
         end.resolved = Some(said);
         Ok(())
@@ -313,7 +354,7 @@ impl Session {
                     let mut record = String::new();
                     shown::step(&mut record, made, &of.name);
                     let at = Duration::to_string(&self.now.since(Instant::ZERO));
-                    records.push(format!("{{\"type\":\"step\",\"at_ms\":{at},{}", &record[1..]));
+                    records.push_back(format!("{{\"type\":\"step\",\"at_ms\":{at},{}", &record[1..]));
                 }
             }
             Want::End { call } => self.end(out, call),
@@ -337,6 +378,14 @@ impl Session {
 }
 
 impl End {
+    /// Its line in a journal.
+    fn write_to_journal(&self, out: &mut String) {
+        let fields = serde_json::to_string(self).unwrap_or_default(); // texts and flags
+        out.push_str("{\"type\":\"end\",");
+        out.push_str(fields.get(1..).unwrap_or("}"));
+        out.push('\n');
+    }
+
     /// Its `done`, with what a later driver does not know of it.
     fn write(&self, out: &mut String) {
         let mut rest = String::new();
@@ -344,9 +393,9 @@ impl End {
         let object = Object::new(&mut rest).text("tool", &self.tool).text_if("run", run);
         match &self.resolved {
             None => object.end(),
-            Some(Resolved { effect, by }) => {
+            Some(said) => {
                 let mut resolved = String::new();
-                Object::new(&mut resolved).text("effect", effect.as_str()).text("by", by).end();
+                Object::new(&mut resolved).text("effect", said.effect().as_str()).text("by", &said.by).end();
                 object.json("resolved", &resolved).end();
             }
         }

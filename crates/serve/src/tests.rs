@@ -8,18 +8,19 @@ use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook;
 
+use crate::decider::Decider;
 use crate::said::Said;
-use crate::session::{Decider, Session};
+use crate::session::Session;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/dispatch.jsonl");
 
 /// A session under a shipped playbook.
-fn session(name: &str) -> Session {
+pub(super) fn session(name: &str, keeps_records: bool) -> Session {
     let path = format!("{}/../../playbooks/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     let source = Source::whole(&path, std::fs::read_to_string(&path).unwrap());
     let parsed = playbook::parse(source).unwrap_or_else(|report| panic!("{report}"));
     let decider = Decider { playbook: name.to_owned(), fingerprint: "0".repeat(64), engine: "0.1.0".to_owned() };
-    Session::new(Plan::new(parsed.playbook, &Tools::default()), decider, false)
+    Session::new(Plan::new(parsed.playbook, &Tools::default()), decider, keeps_records)
 }
 
 fn say(session: &mut Session, line: &str) -> String {
@@ -58,11 +59,12 @@ fn kept(answer: &str) -> Value {
 #[test]
 fn the_examples_of_the_protocol_are_answered_as_they_say() {
     let text = std::fs::read_to_string(FILE).unwrap();
-    let (mut current, mut examples, mut written, mut wrong) = (session("standard"), 0, String::new(), Vec::new());
+    let (mut current, mut examples, mut written, mut wrong) =
+        (session("standard", false), 0, String::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
         let mut pair: Map<String, Value> = serde_json::from_str(line).unwrap();
         if let Some(playbook) = pair.get("playbook") {
-            current = session(playbook.as_str().unwrap());
+            current = session(playbook.as_str().unwrap(), false);
             examples += 1;
         } else {
             let said =

@@ -1,0 +1,194 @@
+//! What a journal promises: what was answered is there, and reading it again brings back the session that answered.
+
+use std::io::{self, BufReader};
+
+use serde_json::Value;
+
+use crate::journal::{Resumed, Unusable, resume};
+use crate::server::{Keep, serve};
+use crate::session::Session;
+use crate::tests::session as new_session;
+
+/// A file in memory, which is full after so many bytes.
+struct Memory {
+    bytes: Vec<u8>,
+    most: usize,
+    writes: usize,
+}
+
+impl Memory {
+    fn new() -> Memory {
+        Memory { bytes: Vec::new(), most: usize::MAX, writes: 0 }
+    }
+}
+
+impl Keep for Memory {
+    fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.writes += 1;
+        if self.bytes.len() + bytes.len() > self.most {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// Serves lines and gives their answers.
+fn serve_lines(session: &mut Session, lines: &str, journal: Option<&mut Memory>) -> Vec<Value> {
+    let mut out = Vec::new();
+    serve(session, BufReader::new(lines.as_bytes()), &mut out, journal.map(|journal| journal as &mut dyn Keep))
+        .unwrap();
+    String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A session with its journal so far: its head, or what was read.
+fn journaled(bytes: &[u8]) -> (Session, Memory) {
+    let Resumed { session, length, anew } = resume(bytes, new_session("dispatcher", true)).unwrap();
+    let kept = anew.map_or_else(|| bytes[..length].to_vec(), String::into_bytes);
+    (session, Memory { bytes: kept, ..Memory::new() })
+}
+
+/// What two agents do: retries with draws, calls that share a key, a refusal, a late answer, a step towards a breaker.
+const STORY: [&str; 13] = [
+    r#"{"type":"call","id":"a","at_ms":0,"run":"r","tool":"db.write","args":{"table":"t","row":{"x":1}},"key":"ik_00000001"}"#,
+    r#"{"type":"call","id":"b","at_ms":5,"run":"r","tool":"db.write","args":{"row":{"x":1},"table":"t"},"key":"ik_00000001"}"#,
+    r#"{"type":"answer","id":"a","attempt":1,"at_ms":100,"error":{"kind":"transient","status":503}}"#,
+    r#"{"type":"wake","id":"a","at_ms":400}"#,
+    r#"{"type":"call","id":"c","at_ms":450,"run":"r","tool":"search.web","args":{"q":"x"}}"#,
+    r#"{"type":"answer","id":"c","attempt":1,"at_ms":500,"timeout":true}"#,
+    r#"{"type":"answer","id":"a","attempt":2,"at_ms":600,"ok":true}"#,
+    r#"{"type":"wake","id":"c","at_ms":2000}"#,
+    r#"{"type":"answer","id":"c","attempt":1,"at_ms":2100,"ok":true,"late":true}"#,
+    r#"{"type":"call","id":"d","at_ms":2200,"run":"s","tool":"no.such.tool"}"#,
+    r#"{"type":"cancel","id":"c","at_ms":2300}"#,
+    r#"{"type":"call","id":"e","at_ms":2400,"run":"s","tool":"db.write","args":{"table":"t","row":{"x":1}},"key":"ik_00000001"}"#,
+    r#"{"type":"answer","id":"x","attempt":1,"at_ms":2500,"ok":true}"#,
+];
+
+const HELLO: &str = r#"{"type":"hello","protocol":"dispatch/1","events":true}"#;
+
+#[test]
+fn a_death_after_any_line_changes_no_answer_to_the_lines_after_it() {
+    let (mut whole, mut memory) = journaled(b"");
+    let answers = serve_lines(&mut whole, &STORY.join("\n"), Some(&mut memory));
+    for dies_after in 0..STORY.len() {
+        let (mut first, mut memory) = journaled(b"");
+        serve_lines(&mut first, &STORY[..dies_after].join("\n"), Some(&mut memory));
+        // Decisions may be missing at the end: they follow from the lines.
+        let lines = String::from_utf8(memory.bytes).unwrap();
+        for drops_decisions in [false, true] {
+            let mut kept: Vec<&str> = lines.lines().collect();
+            while drops_decisions && kept.last().is_some_and(|line| line.starts_with("{\"type\":\"decision")) {
+                kept.pop();
+            }
+            let (mut second, mut memory) = journaled(format!("{}\n", kept.join("\n")).as_bytes());
+            let rest = serve_lines(&mut second, &STORY[dies_after..].join("\n"), Some(&mut memory));
+            assert_eq!(rest, answers[dies_after..], "it dies after line {dies_after}");
+            let (mut third, _) = journaled(&memory.bytes);
+            let (mut fourth, _) = journaled(&memory.bytes);
+            assert_eq!(serve_lines(&mut third, HELLO, None), serve_lines(&mut fourth, HELLO, None));
+        }
+    }
+}
+
+#[test]
+fn what_ended_and_what_is_open_is_said_to_a_driver_that_begins() {
+    let (mut first, mut memory) = journaled(b"");
+    serve_lines(&mut first, &STORY[..8].join("\n"), Some(&mut memory));
+    let (mut second, _) = journaled(&memory.bytes);
+    let hello = &serve_lines(&mut second, HELLO, None)[0];
+    let ids = |list: &str, key: &str| -> Vec<String> {
+        hello[list].as_array().unwrap().iter().map(|one| one[key].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!((ids("ended", "done"), ids("open", "id")), (vec!["a".to_owned(), "b".to_owned()], vec!["c".to_owned()]));
+    assert_eq!((&hello["at_ms"], &hello["open"][0]["do"][0]["attempt"]), (&Value::from(2_000), &Value::from(2)));
+}
+
+#[test]
+fn lines_that_are_ready_together_are_kept_by_one_write_before_they_are_answered() {
+    let (mut session, mut memory) = journaled(b"");
+    serve_lines(&mut session, &STORY.join("\n"), Some(&mut memory));
+    assert_eq!(memory.writes, 2, "the lines, and at the end what was decided");
+}
+
+#[test]
+fn a_full_disk_refuses_a_call_and_sends_nothing() {
+    let (mut session, mut memory) = journaled(b"");
+    memory.most = memory.bytes.len() + 10;
+    let refused = serve_lines(&mut session, STORY[0], Some(&mut memory));
+    assert_eq!(refused[0]["code"], "journal");
+    memory.most = usize::MAX;
+    let taken = serve_lines(&mut session, STORY[0], Some(&mut memory));
+    assert_eq!(taken[0]["do"][0]["send"], "a", "nothing was taken before: {taken:?}");
+    let (mut again, _) = journaled(&memory.bytes);
+    assert_eq!(serve_lines(&mut again, HELLO, None)[0]["open"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_torn_last_line_is_dropped_and_told() {
+    let (mut session, mut memory) = journaled(b"");
+    serve_lines(&mut session, STORY[0], Some(&mut memory));
+    let whole = memory.bytes.len();
+    memory.bytes.extend_from_slice(&STORY[1].as_bytes()[..40]);
+    let resumed = resume(&memory.bytes, new_session("dispatcher", true)).unwrap();
+    assert_eq!((resumed.length, resumed.session.dropped_bytes()), (whole, 40));
+    let mut session = resumed.session;
+    assert_eq!(serve_lines(&mut session, HELLO, None)[0]["dropped_bytes"], 40);
+}
+
+#[test]
+fn other_damage_is_refused_with_its_line() {
+    let (mut session, mut memory) = journaled(b"");
+    serve_lines(&mut session, &STORY.join("\n"), Some(&mut memory));
+    let lines: Vec<&str> = std::str::from_utf8(&memory.bytes).unwrap().lines().collect();
+    let decision = lines.iter().position(|line| line.starts_with("{\"type\":\"decision")).unwrap();
+    let changed = lines[decision].replace("\"attempt\":1", "\"attempt\":2");
+    for (place, text) in [(1, "{\"type\":\"call\"}"), (2, "no JSON"), (decision, &*changed), (4, HELLO), (0, "{}")] {
+        let mut damaged = lines.clone();
+        damaged[place] = text;
+        let why = resume(format!("{}\n", damaged.join("\n")).as_bytes(), new_session("dispatcher", true));
+        match why.map(drop) {
+            Err(Unusable::Damaged { line, .. }) => assert_eq!(line, place as u64 + 1, "{text}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn another_playbook_goes_on_only_where_nothing_is_open() {
+    let (mut session, mut memory) = journaled(b"");
+    serve_lines(&mut session, &STORY[..8].join("\n"), Some(&mut memory));
+    match resume(&memory.bytes, new_session("standard", true)) {
+        Err(Unusable::Open { by, calls }) => {
+            assert_eq!((by.playbook.as_str(), calls), ("dispatcher", vec![("c".to_owned(), "search.web".to_owned())]));
+        }
+        other => panic!("{other:?}"),
+    }
+    serve_lines(&mut session, STORY[10], Some(&mut memory));
+    let resumed = resume(&memory.bytes, new_session("standard", true)).unwrap();
+    assert!(resumed.anew.is_some_and(|head| head.contains("\"standard\"") && head.contains("\"at_ms\":2300")));
+}
+
+#[test]
+fn a_new_file_begins_when_nothing_depends_on_the_old_one_and_keeps_the_ends() {
+    let fresh = || new_session("standard", true);
+    let Resumed { mut session, anew, .. } = resume(b"", fresh()).unwrap();
+    let mut memory = Memory { bytes: anew.unwrap().into_bytes(), ..Memory::new() };
+    let call = r#"{"type":"call","id":"a","at_ms":7,"run":"r","tool":"pay"}"#;
+    let denied = r#"{"type":"answer","id":"a","attempt":1,"at_ms":9,"error":{"kind":"403_forbidden"}}"#;
+    serve_lines(&mut session, &[call, denied].join("\n"), Some(&mut memory));
+    assert!(resume(&memory.bytes, fresh()).unwrap().anew.is_none(), "the run goes on");
+    serve_lines(&mut session, r#"{"type":"end_run","run":"r","at_ms":10}"#, Some(&mut memory));
+    let anew = resume(&memory.bytes, fresh()).unwrap().anew.unwrap();
+    let mut next = resume(anew.as_bytes(), fresh()).unwrap().session;
+    let hello = &serve_lines(&mut next, HELLO, None)[0];
+    assert_eq!((&hello["ended"][0]["done"], &hello["at_ms"]), (&Value::from("a"), &Value::from(10)), "{hello}");
+    assert_eq!(hello["ended"][0]["told"]["retriable"], false);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_refused_and_the_next_one_is_read() {
+    let long = format!("{{\"type\":\"call\",\"id\":\"{}\"}}\n{}", "x".repeat(crate::protocol::LINE_MAX), STORY[0]);
+    let answers = serve_lines(&mut new_session("dispatcher", false), &long, None);
+    assert_eq!((&answers[0]["code"], &answers[1]["do"][0]["send"]), (&Value::from("line_too_long"), &Value::from("a")));
+}

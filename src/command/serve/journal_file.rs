@@ -1,0 +1,123 @@
+//! The file of a journal: one program at a time, durable before it is answered. Knows nothing of its lines.
+
+#![expect(clippy::disallowed_methods, reason = "a journal is appended to, which `files` and `changeset` do not do")]
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::exit::{Failure, describe_io};
+use playproof_serve::server::Keep;
+
+/// The file of a journal, locked for this program.
+#[derive(Debug)]
+pub struct JournalFile {
+    path: PathBuf,
+    file: File,
+    /// The bytes that were kept.
+    length: u64,
+    /// Bytes that were not kept may stand behind them.
+    is_dirty: bool,
+    /// An earlier file of this journal: its lock is kept, so that nobody goes on with it.
+    _earlier: Option<File>,
+}
+
+impl JournalFile {
+    /// Opens the file, or makes it, and gives its bytes.
+    ///
+    /// # Errors
+    /// It cannot be read or written; another program has it.
+    pub fn open(path: &str) -> Result<(JournalFile, Vec<u8>), Failure> {
+        let refused = |error: &io::Error| unusable(Path::new(path), error);
+        let file = options().open(path).map_err(|error| refused(&error))?;
+        lock(&file, path)?;
+        let mut bytes = Vec::new();
+        (&file).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
+        let length = bytes.len() as u64;
+        let journal = JournalFile { path: path.into(), file, length, is_dirty: false, _earlier: None };
+        journal.folder_is_durable().map_err(|error| refused(&error))?;
+        Ok((journal, bytes))
+    }
+
+    /// Drops what stands behind so many bytes.
+    ///
+    /// # Errors
+    /// The file cannot be cut.
+    pub fn cut(&mut self, length: u64) -> Result<(), Failure> {
+        self.file.set_len(length).map_err(|error| unusable(&self.path, &error))?;
+        self.length = length;
+        Ok(())
+    }
+
+    /// Goes on in a new file that begins with these bytes; an old file that has any stays beside it, under a number.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn begin_anew(self, beginning: &[u8]) -> Result<JournalFile, Failure> {
+        let refused = |error: &io::Error| unusable(&self.path, error);
+        if self.length == 0 {
+            let mut same = self;
+            same.keep(beginning).map_err(|error| unusable(&same.path, &error))?;
+            return Ok(same);
+        }
+        let beside = |ending: &str| PathBuf::from(format!("{}.{ending}", self.path.display()));
+        let draft = beside("new");
+        let file = options().open(&draft).map_err(|error| refused(&error))?;
+        lock(&file, &draft.to_string_lossy())?;
+        let path = self.path.clone();
+        let mut next = JournalFile { path: draft, file, length: 0, is_dirty: true, _earlier: None };
+        next.keep(beginning).map_err(|error| refused(&error))?;
+        let free = (1_u32..).map(|number| beside(&number.to_string())).find(|path| fs::symlink_metadata(path).is_err());
+        let kept = free.unwrap_or_else(|| beside("old")); // there are fewer files than numbers
+        fs::hard_link(&path, &kept).map_err(|error| refused(&error))?;
+        fs::rename(&next.path, &path).map_err(|error| refused(&error))?;
+        next.path = path;
+        next.folder_is_durable().map_err(|error| unusable(&next.path, &error))?;
+        Ok(JournalFile { _earlier: Some(self.file), ..next })
+    }
+
+    /// Makes the file's name durable.
+    fn folder_is_durable(&self) -> io::Result<()> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    }
+}
+
+impl Keep for JournalFile {
+    fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if std::mem::take(&mut self.is_dirty) {
+            self.is_dirty = true;
+            self.file.set_len(self.length)?;
+            self.is_dirty = false;
+        }
+        let kept = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
+        if kept.is_err() {
+            self.is_dirty = self.file.set_len(self.length).is_err();
+            return kept;
+        }
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// Readable and writable by the user alone: it has raw values.
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn lock(file: &File, path: &str) -> Result<(), Failure> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => Failure::new(format!("another program has the journal `{path}`"))
+            .help("one process serves a journal; give each its own"),
+        TryLockError::Error(error) => unusable(Path::new(path), &error),
+    })
+}
+
+fn unusable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("the journal `{}` cannot be used: {}", path.display(), describe_io(error)))
+        .help("no call was taken")
+}
