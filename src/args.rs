@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 
 use super::command::{
     accept, check, completions, confirm, coverage, demo, explain, formats, graph_args, help, history, impact, init,
-    lint, propose, reject, replay, review, schema, serve,
+    lint, propose, reject, replay, review, schema, serve, verify,
 };
 use super::terminal::ColorChoice;
 
@@ -75,6 +75,8 @@ pub enum ParsedCommand {
     Propose(propose::Args),
     /// Show what fixtures exercise, and what changes they do not notice
     Coverage(coverage::Args),
+    /// Try every answer of an upstream: which properties of a playbook hold?
+    Verify(verify::Args),
     /// Compare two playbooks on recorded calls
     Impact(impact::Args),
     /// Show accepted changes and their reasons, and verify the lock

@@ -11,7 +11,7 @@ use playproof_report::text::prose;
 /// The commands of the first page of help under their headings, in its order.
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Every day", &["init", "replay", "confirm", "explain", "lint", "check", "review", "propose"]),
-    ("Analysis", &["coverage", "impact"]),
+    ("Analysis", &["verify", "coverage", "impact"]),
     ("Reference", &["formats", "help"]),
 ];
 

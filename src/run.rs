@@ -10,7 +10,7 @@ use clap::error::{ContextValue, ErrorKind};
 use super::args::{Cli, ParsedCommand};
 use super::command::{
     accept, check, completions, confirm, coverage, demo, explain, formats, graph, help, history, impact, init, lint,
-    propose, reject, replay, review, schema, serve,
+    propose, reject, replay, review, schema, serve, verify,
 };
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
@@ -147,6 +147,7 @@ fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) ->
         ParsedCommand::Graph(args) => graph::run(&args, terminal, output),
         ParsedCommand::History(args) => history::run(&args, terminal, output),
         ParsedCommand::Coverage(args) => coverage::run(&args, terminal, output),
+        ParsedCommand::Verify(args) => verify::run(&args, terminal, output),
         ParsedCommand::Impact(args) => impact::run(&args, terminal, output),
         ParsedCommand::Propose(args) => propose::run(&args, terminal, output),
         ParsedCommand::Formats(args) => formats::run(&args, terminal, output),

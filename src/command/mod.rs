@@ -21,3 +21,4 @@ pub mod replay;
 pub mod review;
 pub mod schema;
 pub mod serve;
+pub mod verify;

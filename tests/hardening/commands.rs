@@ -17,7 +17,7 @@ const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"
 const KEPT: &str = "pay-odd-";
 
 /// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
-pub const WRITING: [Writing; 23] = [
+pub const WRITING: [Writing; 24] = [
     Writing { name: "init", args: &["init"], prepare: |_| {} },
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
@@ -33,6 +33,7 @@ pub const WRITING: [Writing; 23] = [
     Writing { name: "propose new", args: &["propose", "new", "another", "--when", "{ status: 418 }"], prepare: |_| {} },
     Writing { name: "propose rebase", args: &["propose", "rebase", "said-no"], prepare: with_edited_rows },
     Writing { name: "coverage", args: &["coverage", "--write", "fixtures"], prepare: |_| {} },
+    Writing { name: "verify", args: &["verify", "--write-fixtures", "fixtures/found"], prepare: with_broken_playbook },
     Writing { name: "coverage", args: &["coverage", "--report", "html=out/page.html"], prepare: with_out },
     Writing {
         name: "replay",
@@ -85,7 +86,7 @@ const READING: [&str; 20] = [
 ];
 
 /// Commands that read a project or a playbook of it.
-pub const JUDGING: [&[&str]; 14] = [
+pub const JUDGING: [&[&str]; 15] = [
     &["check"],
     &["lint"],
     &["lint", PLAYBOOK],
@@ -99,6 +100,7 @@ pub const JUDGING: [&[&str]; 14] = [
     &["history", "verify"],
     &["coverage"],
     &["coverage", "--mutate"],
+    &["verify"],
     &["review"],
 ];
 
@@ -174,6 +176,12 @@ fn with_pending(project: &Project) {
 
 fn with_edited_rows(project: &Project) {
     project.edit(PLAYBOOK, "backoff_ms: [200]", "backoff_ms: [250]");
+}
+
+/// A playbook that breaks a property.
+fn with_broken_playbook(project: &Project) {
+    let means = "means: No answer in time.   # who knows\n    effect: ";
+    project.edit(PLAYBOOK, &format!("{means}unknown"), &format!("{means}not_applied"));
 }
 
 fn with_kept(project: &Project) {

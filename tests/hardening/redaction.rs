@@ -159,7 +159,7 @@ const OF_A_TRACE: [&[&str]; 34] = [
 ];
 
 /// Commands that read what those have written.
-const OF_A_PROJECT: [&[&str]; 15] = [
+const OF_A_PROJECT: [&[&str]; 16] = [
     &["propose", "new", "bad", "--from", "ID"],
     &["propose", "list"],
     &["propose", "check"],
@@ -170,6 +170,7 @@ const OF_A_PROJECT: [&[&str]; 15] = [
     &["check"],
     &["lint"],
     &["coverage"],
+    &["verify"],
     &["history"],
     &["replay", "FIXTURE"],
     &["replay", "FIXTURE", "--show-args", "--report", "html=fixture.html"],

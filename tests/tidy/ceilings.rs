@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
-const CEILINGS: [(&str, usize); 7] = [
-    ("crates/analysis/src", 21_650),
-    ("crates/engine/src", 19_500),
+const CEILINGS: [(&str, usize); 8] = [
+    ("crates/analysis/src", 21_050),
+    ("crates/engine/src", 19_600),
+    ("crates/explore/src", 2_300),
     ("crates/formats/src", 11_300),
-    ("crates/report/src", 13_400),
+    ("crates/report/src", 13_700),
     ("crates/intake/src", 20_300),
     ("crates/serve/src", 2_400),
-    ("src", 17_200),
+    ("src", 17_400),
 ];
 
 /// A package this far below its ceiling gets a lower one.

@@ -70,6 +70,10 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             let after = "after an attempt that may have acted";
             format!("sent {} more {key}, {after}{}", times(count), if_same_request(about.doubt))
         }
+        FindingId::DenialNotEscalated => "it was denied, and no person gets to know of it".to_owned(),
+        FindingId::StaleEvidenceResent => format!("sent {} more with the evidence that was refused", times(count)),
+        FindingId::RefusalUnseen => "its reversal was refused, and no person gets to know of it".to_owned(),
+        FindingId::UnboundedWait => "it waits as long as the upstream asks for, without a bound".to_owned(),
         FindingId::ResentUnderNewKey => {
             let sent = format!("the same request was sent {} under different keys", times(count));
             sent + &if_same_request(about.doubt)

@@ -23,4 +23,5 @@ pub mod summary;
 pub mod table;
 pub mod text;
 pub mod timeline;
+pub mod verify;
 pub mod view;

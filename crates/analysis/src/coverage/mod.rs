@@ -7,16 +7,14 @@ mod observe;
 mod path;
 mod probes;
 mod reach;
-mod shape;
 mod stand_in;
-mod synthesize;
 mod target;
 #[cfg(test)]
 mod tests;
-mod text;
 
 pub use edges::led_in;
 pub use measure::{CoverageReport, NamedFixture, Suggestion, TargetResult, TargetState, measure};
 pub use probes::{Probe, probes};
 pub use target::{Cell, CircuitStep, Target, TargetKind, targets};
-pub use text::{expected, to_yaml, tool_facts};
+
+pub use playproof_explore::{expected, to_yaml, tool_facts};

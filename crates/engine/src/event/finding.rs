@@ -50,6 +50,12 @@ words! {
         RetriedAfterConflict = "retried_after_conflict" => FindingSeverity::Unsafe,
         /// Sent again without a key, after an attempt that may have acted.
         UnsafeRetry = "unsafe_retry" => FindingSeverity::Unsafe,
+        /// A denial by a policy after which the call reached no person.
+        DenialNotEscalated = "denial_not_escalated" => FindingSeverity::Unsafe,
+        /// A further attempt with the evidence that the upstream had refused.
+        StaleEvidenceResent = "stale_evidence_resent" => FindingSeverity::Unsafe,
+        /// A refused reversal after which the call reached no person.
+        RefusalUnseen = "refusal_unseen" => FindingSeverity::Unsafe,
         /// The same request of one run under another key, after one that acted or may have acted.
         ResentUnderNewKey = "resent_under_new_key" => FindingSeverity::Unsafe,
         /// Made again without a key because the agent was told that it may, after a call that may have acted.
@@ -74,6 +80,8 @@ words! {
         TokenReused = "token_reused" => FindingSeverity::Doubt,
         /// An attempt sent sooner than the upstream had asked for.
         RetryAfterIgnored = "retry_after_ignored" => FindingSeverity::Doubt,
+        /// A wait of more than an hour that the upstream asked for and no limit of the playbook bounds.
+        UnboundedWait = "unbounded_wait" => FindingSeverity::Doubt,
         /// An attempt of a write that was sent while an earlier one had not ended upstream.
         RacedItself = "raced_itself" => FindingSeverity::Doubt,
         /// The first recorded call of a run that the graph refuses and the recording does not.

@@ -15,6 +15,7 @@ use crate::upstream::{AnswerSource, NetEffects, NetList};
 
 use super::amplification;
 use super::record::SimulationRecord;
+use super::unheeded;
 use crate::evidence::{FailureMeaning, RequestBooks};
 use crate::plan::DrivenCall;
 use crate::plan::Plan;
@@ -53,6 +54,7 @@ fn add_all(
         }
         let course = CallTrajectory::of(plan, id, call, record);
         CallReview { call, id, record, net: &net, course }.add_to(findings);
+        findings.extend(unheeded::of_call(plan, id, record));
     }
     books
 }

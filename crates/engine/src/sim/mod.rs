@@ -23,6 +23,7 @@ mod step_acts;
 #[cfg(test)]
 mod tests;
 mod told;
+mod unheeded;
 
 pub use crate::evidence::{FailedEnd, told};
 pub use crate::plan::{DrivenCall, GateJudgement, Plan, Reserved};

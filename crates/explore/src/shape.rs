@@ -4,18 +4,22 @@ use playproof_engine::playbook::Access;
 
 /// The properties of a synthetic call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct CallShape {
+pub struct CallShape {
+    /// Whether its tool writes.
     pub access: Access,
+    /// Whether its tool is idempotent.
     pub idempotent: bool,
+    /// Whether it has an idempotency key.
     pub keyed: bool,
+    /// Whether it has a reversal token.
     pub token: bool,
 }
 
 /// A keyed write: the call with the most possible outcomes.
-pub(super) const KEYED: CallShape = CallShape { access: Access::Write, idempotent: false, keyed: true, token: false };
+pub const KEYED: CallShape = CallShape { access: Access::Write, idempotent: false, keyed: true, token: false };
 
 /// A write that must not be sent twice.
-pub(super) const UNKEYED: CallShape = CallShape { keyed: false, ..KEYED };
+pub const UNKEYED: CallShape = CallShape { keyed: false, ..KEYED };
 
 impl CallShape {
     /// Every shape, the simplest first. Reads are not also idempotent: it makes no difference.

@@ -1,6 +1,6 @@
 //! Synthesizes failures that a rule should match, or `otherwise`. The classifier tells which rule really matches.
 
-use super::shape::CallShape;
+use crate::shape::CallShape;
 use playproof_engine::classify::{Classification, Signal};
 use playproof_engine::event::{ErrorFacts, Headers};
 use playproof_engine::ids::{AttemptNo, VerdictId};
@@ -19,13 +19,16 @@ const RETRY_AFTER: Duration = Duration::from_millis(1_000);
 
 /// A failure, and the call that it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SyntheticFailure {
+pub struct SyntheticFailure {
     /// None for a failure without an error object.
     pub error: Option<ErrorFacts>,
     /// A tool that the rule matches; none if the rule does not ask for one.
     pub tool: Option<String>,
+    /// The access that it asks for.
     pub access: Option<Access>,
+    /// Whether it asks for an idempotent tool or another one.
     pub idempotent: Option<bool>,
+    /// Whether it asks for a call with or without a key.
     pub keyed: Option<bool>,
     /// The attempts that the rule matches; empty for any.
     pub attempts: Vec<NumberRange>,
@@ -69,7 +72,7 @@ impl SyntheticFailure {
 
 /// Failures for every rule (each way in which it can match, one at a time), for every pair of rules that may match
 /// the same failure, and for `otherwise`.
-pub(super) fn of_playbook(playbook: &Playbook) -> Vec<SyntheticFailure> {
+pub fn of_playbook(playbook: &Playbook) -> Vec<SyntheticFailure> {
     let mut made: Vec<SyntheticFailure> =
         playbook.rules.iter().flat_map(|rule| of_when(&rule.when, rule.verdict)).collect();
     made.extend(of_pairs(playbook));

@@ -1,0 +1,407 @@
+//! What an upstream may answer to a call of one kind: one answer for each meaning that the classifier can tell apart, with
+//! and without the effect that it can hide.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use playproof_engine::classify::{Signal, keyed_for, knows_key, reads_as_outage, server_says};
+use playproof_engine::event::{EffectClaim, ErrorFacts, RequestKind};
+use playproof_engine::evidence::FailureMeaning;
+use playproof_engine::ids::{AttemptNo, VerdictId};
+use playproof_engine::playbook::{Compensation, ConditionKind, ServerDelay};
+use playproof_engine::sim::Plan;
+use playproof_engine::time::Duration;
+use playproof_engine::upstream::{ScriptedAnswer, UpstreamReply};
+
+use crate::assumption::Assumption;
+use crate::calls::CallKind;
+use crate::synthesize;
+use crate::world::{self, Reading, Row};
+
+/// How long an answer takes that comes after everything else.
+const LATEST: Duration = Duration::from_millis(7 * 24 * 3_600_000);
+
+/// A wait that an upstream may ask for: within the limits of most playbooks.
+const SHORT_WISH: Duration = Duration::from_millis(2_000);
+
+/// A wait that no run of an agent outlives.
+const LONG_WISH: Duration = Duration::from_millis(24 * 3_600_000);
+
+/// Attempts whose classification is looked at; later ones are classified as the last of them.
+const ATTEMPTS: u32 = 24;
+
+/// One answer.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// What it is, for people.
+    pub name: String,
+    /// As a fixture has it.
+    pub answer: ScriptedAnswer,
+    /// Whether its request acts.
+    pub acts: bool,
+    /// Whether no answer comes before the timeout.
+    pub silent: bool,
+    /// The state of the key that it needs.
+    pub needs: Reading,
+    /// Whether it departs from an upstream that works.
+    pub departs: bool,
+    /// By attempt: its verdict, and whether its playbook's claim is believed.
+    verdicts: Vec<VerdictId>,
+    believed: bool,
+}
+
+/// What an upstream may answer to the requests of a call.
+#[derive(Clone, Debug)]
+pub struct Alphabet {
+    attempts: Vec<Letter>,
+    refreshes: Vec<Letter>,
+    reversals: Vec<Letter>,
+}
+
+/// A script of answers, as places in the alphabet.
+pub type Path = Vec<(RequestKind, usize)>;
+
+/// What the upstream knows of the call when an answer is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KeyState {
+    /// An earlier attempt has acted.
+    pub acted: bool,
+    /// An earlier attempt will act.
+    pub out: bool,
+    /// Whether the upstream knows the key again.
+    pub honoured: bool,
+}
+
+impl Alphabet {
+    /// The answers to a call of this kind, in a world without one of its assumptions.
+    pub fn of(plan: &Plan, kind: &CallKind, world: &[Row], dropped: Option<&Assumption>) -> Alphabet {
+        let mut made = Making { plan, kind, dropped, letters: Vec::new(), known: BTreeSet::new() };
+        made.success();
+        made.silence(world);
+        for row in world {
+            for example in row.examples {
+                made.failure(world, Some(error(*example)));
+            }
+        }
+        made.failure(world, None);
+        for wish in [SHORT_WISH, LONG_WISH] {
+            for (kind, status) in [(Some("429_rate_limited"), 429), (None, 503)] {
+                made.failure(world, Some(ErrorFacts { retry_after: Some(wish), ..error((kind, Some(status), None)) }));
+            }
+        }
+        let fits = |made: &synthesize::SyntheticFailure| {
+            made.fits(kind.shape) && made.tool.as_deref().is_none_or(|tool| tool == kind.tool)
+        };
+        let examples: Vec<_> = synthesize::of_playbook(&plan.playbook).into_iter().filter(fits).collect();
+        for example in &examples {
+            let agrees = example.error.as_ref().is_none_or(world::agrees);
+            if agrees || dropped == Some(&Assumption::KindAndStatus) {
+                made.failure(world, example.error.clone());
+            }
+        }
+        if dropped == Some(&Assumption::KindAndStatus) {
+            for example in examples.iter().filter_map(|example| example.error.as_ref()) {
+                made.disagreeing(world, example);
+            }
+        }
+        let of_reversal = [
+            (plain("the reversal works", UpstreamReply::Ok, None), false),
+            (plain("the reversal is refused", failed(Some("403_forbidden"), Some(403)), Some(false)), true),
+            (plain("the reversal fails, and took nothing back", failed(None, Some(500)), Some(false)), true),
+            (plain("the reversal fails, and took the effect back", failed(None, Some(500)), Some(true)), true),
+            (plain("the answer to the reversal is lost", UpstreamReply::Lost, Some(true)), true),
+            (plain("the reversal is lost", UpstreamReply::Lost, Some(false)), true),
+        ];
+        let of_refresh = [
+            (plain("the refresh works", UpstreamReply::Ok, None), false),
+            (plain("the refresh is refused", failed(None, Some(404)), Some(false)), true),
+            (plain("the refresh is lost", UpstreamReply::Lost, Some(false)), true),
+        ];
+        let letter = |(letter, departs): (Letter, bool)| Letter { departs, ..letter };
+        Alphabet {
+            attempts: made.letters,
+            refreshes: of_refresh.map(letter).into(),
+            reversals: of_reversal.map(letter).into(),
+        }
+    }
+
+    /// The answers to a request of this kind.
+    pub fn answers(&self, asked: RequestKind) -> &[Letter] {
+        match asked {
+            RequestKind::Attempt(_) => &self.attempts,
+            RequestKind::Refresh(_) => &self.refreshes,
+            RequestKind::Reversal => &self.reversals,
+        }
+    }
+
+    /// The answers to attempts.
+    #[cfg(test)]
+    pub(crate) fn attempts(&self) -> &[Letter] {
+        &self.attempts
+    }
+
+    /// The same without one answer to attempts, by its place.
+    #[cfg(test)]
+    pub(crate) fn without(&self, place: usize) -> Alphabet {
+        let mut other = self.clone();
+        other.attempts.remove(place);
+        other
+    }
+}
+
+impl Letter {
+    /// Whether the upstream can give this answer now.
+    pub fn is_possible(&self, plan: &Plan, asked: RequestKind, key: KeyState) -> bool {
+        let RequestKind::Attempt(attempt) = asked else { return true };
+        let KeyState { acted, out, honoured } = key;
+        if honoured && (self.acts && (acted || out) || self.answer.reply == UpstreamReply::Ok && out) {
+            return false;
+        }
+        match self.needs {
+            Reading::Processed => return acted,
+            Reading::InFlight => return out,
+            _ => {}
+        }
+        if !self.believed {
+            return true;
+        }
+        match self.verdict(attempt).map(|verdict| plan.playbook.verdict(verdict).effect) {
+            Some(EffectClaim::Applied) => self.acts || acted,
+            Some(EffectClaim::NotApplied) => !self.acts,
+            Some(EffectClaim::Unknown) | None => true,
+        }
+    }
+
+    /// Whether the call ends with this answer, in one way whenever it comes.
+    pub fn ends(&self, plan: &Plan, attempt: AttemptNo) -> bool {
+        let verdict = self.verdict(attempt).map(|verdict| &plan.playbook.verdict(verdict).then);
+        let ends =
+            |then: &Compensation| matches!(then, Compensation::EscalateToHuman(_) | Compensation::DeprecateToolCall(_));
+        let one_decides = plan.shares_state || plan.playbook.obeys_first_failure_only();
+        !one_decides && !self.silent && (self.answer.reply == UpstreamReply::Ok || verdict.is_some_and(ends))
+    }
+
+    /// Whether it shows that the upstream knows the key of the call.
+    pub fn knows_key(&self, keyed: bool) -> bool {
+        matches!(&self.answer.reply, UpstreamReply::Failed(Some(error)) if knows_key(error, keyed))
+    }
+
+    fn verdict(&self, attempt: AttemptNo) -> Option<VerdictId> {
+        let place = attempt.index().min(self.verdicts.len().saturating_sub(1));
+        self.verdicts.get(place).copied()
+    }
+
+    /// The answer as a fixture has it, of an upstream that knows what it has done.
+    pub fn scripted(&self, key: KeyState) -> ScriptedAnswer {
+        let repeats = self.answer.reply == UpstreamReply::Ok && key.honoured && key.acted;
+        ScriptedAnswer { applied: if repeats { Some(false) } else { self.answer.applied }, ..self.answer.clone() }
+    }
+}
+
+/// An alphabet that is being made.
+struct Making<'a> {
+    plan: &'a Plan,
+    kind: &'a CallKind,
+    dropped: Option<&'a Assumption>,
+    letters: Vec<Letter>,
+    /// What the answers so far mean, whether they act, and what they need.
+    known: BTreeSet<((String, bool), Reading)>,
+}
+
+impl Making<'_> {
+    /// A success in time.
+    fn success(&mut self) {
+        let ok = plain("ok", UpstreamReply::Ok, None);
+        self.letters.push(Letter { acts: self.kind.writes(), ..ok });
+    }
+
+    /// What is no answer in time: nothing at all, or a success that comes when the call is over.
+    fn silence(&mut self, world: &[Row]) {
+        let error = no_answer(self.kind.facts.timeout);
+        let reading = self.reading(world, Some(&error));
+        for acts in self.effects(reading) {
+            let name = if acts { "no answer; it acted" } else { "no answer; it did nothing" };
+            let letter = Letter { acts, departs: true, ..plain(name, UpstreamReply::Lost, Some(acts)) };
+            self.add(letter, Some(&error), reading);
+        }
+        if self.effects(reading).contains(&true) {
+            let ok = plain("ok, long after the call", UpstreamReply::Ok, None);
+            let answer = ScriptedAnswer { latency: LATEST, ..ok.answer };
+            let letter = Letter { answer, acts: true, silent: true, departs: true, ..ok };
+            self.letters.push(Letter {
+                believed: reading == Reading::Believed,
+                verdicts: self.verdicts(Some(&error)),
+                ..letter
+            });
+        }
+    }
+
+    /// A failure, with each effect that it can hide, if no answer so far means the same.
+    fn failure(&mut self, world: &[Row], error: Option<ErrorFacts>) {
+        let reading = self.reading(world, error.as_ref());
+        let can_hide = self.effects(reading).len() > 1;
+        for acts in self.effects(reading) {
+            let said = error.as_ref().map_or("an answer without an error object".to_owned(), words);
+            let name = match (can_hide, acts) {
+                (false, _) => said,
+                (true, true) => format!("{said}; it acted"),
+                (true, false) => format!("{said}; it did nothing"),
+            };
+            let reply = UpstreamReply::Failed(error.clone().map(Arc::new));
+            let departs = !matches!(reading, Reading::Processed | Reading::InFlight);
+            self.add(Letter { acts, departs, ..plain(&name, reply, Some(acts)) }, error.as_ref(), reading);
+        }
+    }
+
+    /// Adds an answer, if none so far means the same and can always be given, or under the same condition.
+    fn add(&mut self, letter: Letter, error: Option<&ErrorFacts>, reading: Reading) {
+        let condition = match reading {
+            Reading::Nothing | Reading::MayHaveActed => Reading::Nothing,
+            conditional => conditional,
+        };
+        let meaning = (self.meaning(error), letter.acts);
+        let is_known = |condition| self.known.contains(&(meaning.clone(), condition));
+        if is_known(condition) || letter.departs && is_known(Reading::Nothing) {
+            return;
+        }
+        self.known.insert((meaning, condition));
+        let (verdicts, believed) = (self.verdicts(error), reading == Reading::Believed);
+        self.letters.push(Letter { needs: reading, verdicts, believed, ..letter });
+    }
+
+    /// How the world reads a failure of a call of this kind.
+    fn reading(&self, world: &[Row], error: Option<&ErrorFacts>) -> Reading {
+        let row = world::row_of(world, error).and_then(|row| world.get(row));
+        let reading = row.map_or(Reading::MayHaveActed, |row| row.reading);
+        let is_assumed = match self.dropped {
+            Some(Assumption::RefusalsDidNothing) => row.is_some_and(|row| row.is_refusal),
+            Some(Assumption::Verdict(name)) => {
+                let is_it = |verdict: &VerdictId| *self.plan.playbook.verdict(*verdict).name == **name;
+                reading == Reading::Believed && self.verdicts(error).iter().any(is_it)
+            }
+            _ => false,
+        };
+        match reading {
+            _ if is_assumed => Reading::MayHaveActed,
+            // Of another request than one without a key.
+            Reading::Processed | Reading::InFlight if !self.kind.shape.keyed => self.believed(error),
+            Reading::Believed => self.believed(error),
+            reading => reading,
+        }
+    }
+
+    /// What is believed of a failure: its playbook's claim, if that is the same for each attempt.
+    fn believed(&self, error: Option<&ErrorFacts>) -> Reading {
+        let verdicts = self.verdicts(error);
+        let all = |effect| verdicts.iter().all(|verdict| self.plan.playbook.verdict(*verdict).effect == effect);
+        match () {
+            () if all(EffectClaim::NotApplied) => Reading::Nothing,
+            () if all(EffectClaim::Unknown) => Reading::MayHaveActed,
+            () => Reading::Believed,
+        }
+    }
+
+    /// The effects that an answer of this reading can hide.
+    fn effects(&self, reading: Reading) -> Vec<bool> {
+        match reading {
+            Reading::MayHaveActed | Reading::Believed if self.kind.writes() => vec![false, true],
+            _ => vec![false],
+        }
+    }
+
+    /// The same failure with kinds and statuses that do not agree.
+    fn disagreeing(&mut self, world: &[Row], error: &ErrorFacts) {
+        for status in [200, 400, 403, 409, 429, 500].into_iter().filter(|_| error.kind.is_some()) {
+            self.failure(world, Some(ErrorFacts { status: Some(status), ..error.clone() }));
+        }
+        for kind in ["403_forbidden", "429_rate_limited", "5xx", "timeout"] {
+            if error.status.is_some() && error.kind.is_none() {
+                self.failure(world, Some(ErrorFacts { kind: Some(kind.into()), ..error.clone() }));
+            }
+        }
+    }
+
+    fn verdicts(&self, error: Option<&ErrorFacts>) -> Vec<VerdictId> {
+        self.classified(error).into_iter().map(|(verdict, _)| verdict).collect()
+    }
+
+    /// By attempt: the verdict, and whether its rule asks for the key.
+    fn classified(&self, error: Option<&ErrorFacts>) -> Vec<(VerdictId, Option<u16>)> {
+        let keyed = keyed_for(error, self.kind.key());
+        let attempts = self.plan.playbook.limits.max_attempts.clamp(1, ATTEMPTS);
+        let classify = |attempt| {
+            let signal = Signal::new(error, &self.kind.tool, self.kind.facts, keyed, AttemptNo::new(attempt));
+            let found = self.plan.classifier.classify(&signal);
+            (found.verdict, found.rule.map(|rule| rule.0))
+        };
+        (1..=attempts).map(classify).collect()
+    }
+
+    /// What a failure means to dispatcher and findings: answers that mean the same are one.
+    fn meaning(&self, error: Option<&ErrorFacts>) -> String {
+        let keyed = keyed_for(error, self.kind.key());
+        let speaks_of_key = |rule: u16| {
+            self.plan
+                .playbook
+                .rules
+                .get(usize::from(rule))
+                .is_some_and(|rule| rule.when.is(ConditionKind::Keyed) == Some(true))
+        };
+        let classified = self.classified(error);
+        let verdicts: Vec<(VerdictId, bool)> =
+            classified.iter().map(|(verdict, rule)| (*verdict, rule.is_some_and(speaks_of_key))).collect();
+        let sources = &self.plan.playbook.server_delay_sources;
+        let is_any = |of: &dyn Fn(&Compensation) -> bool| {
+            verdicts.iter().any(|(verdict, _)| of(&self.plan.playbook.verdict(*verdict).then))
+        };
+        let heeds = |then: &Compensation| then.retry().is_some_and(|retry| retry.server_delay != ServerDelay::IGNORED);
+        let says = error.map(|error| server_says(error, sources, None)).filter(|_| is_any(&heeds));
+        let failure = FailureMeaning::of_error(error, keyed == Some(true));
+        let stale = error.is_some_and(|error| world::status(error) == Some(412));
+        let again = Some((stale, failure.processed)).filter(|_| is_any(&Compensation::sends_again));
+        let outage = !self.plan.playbook.breakers.is_empty() && reads_as_outage(error);
+        format!("{verdicts:?}{says:?}{again:?}{outage}{}", failure.denied)
+    }
+}
+
+fn plain(name: &str, reply: UpstreamReply, applied: Option<bool>) -> Letter {
+    Letter {
+        name: name.to_owned(),
+        silent: reply == UpstreamReply::Lost,
+        answer: ScriptedAnswer { reply, latency: Duration::ZERO, applied },
+        acts: applied == Some(true),
+        needs: Reading::Nothing,
+        departs: false,
+        verdicts: Vec::new(),
+        believed: false,
+    }
+}
+
+fn failed(kind: Option<&str>, status: Option<u16>) -> UpstreamReply {
+    UpstreamReply::failed(error((kind, status, None)))
+}
+
+fn error((kind, status, message): (Option<&str>, Option<u16>, Option<&str>)) -> ErrorFacts {
+    ErrorFacts { kind: kind.map(Into::into), status, message: message.map(Into::into), ..ErrorFacts::default() }
+}
+
+/// The error that a simulation gives to an attempt without an answer in time.
+fn no_answer(timeout: Duration) -> ErrorFacts {
+    let message = format!("no answer within {timeout} ms");
+    error((Some("timeout"), None, Some(&message)))
+}
+
+/// An error in a few words: its kind or status, and its message.
+fn words(error: &ErrorFacts) -> String {
+    let status = error.status.map(|status| status.to_string());
+    let agrees = error.status.is_some() && error.kind.as_deref().and_then(world::status_of_kind) == error.status;
+    let parts = [
+        error.kind.as_deref().map(str::to_owned),
+        status.filter(|_| !agrees),
+        error.code.as_deref().map(str::to_owned),
+        error.message.as_deref().map(|message| format!("\"{message}\"")),
+        error.retry_after.map(|wish| format!("retry after {wish} ms")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "an error that says nothing".to_owned() } else { parts.join(" ") }
+}

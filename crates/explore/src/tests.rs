@@ -1,0 +1,311 @@
+//! What the search finds in small playbooks and in shipped ones, and that it finds what every script of answers shows.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+use playproof_engine::event::FindingId;
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::{Plan, Simulator};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::playbook;
+
+use crate::alphabet::Alphabet;
+use crate::assumption::Assumption;
+use crate::calls::CallKind;
+use crate::search::{Bounds, End, Found, Search};
+use crate::verify::{Fate, Question, Verified, verify, verify_in};
+use crate::world::{Row, WORLD};
+
+fn plan(text: &str) -> Plan {
+    let parsed = playbook::parse(Source::whole("playbook", text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
+    Plan::new(parsed.playbook, &Tools::default())
+}
+
+fn shipped(name: &str) -> Plan {
+    plan(playbook::embedded(name).unwrap())
+}
+
+const ALL: Question<'_> = Question { properties: &[], states: 100_000, jobs: NonZeroUsize::MIN };
+
+/// A playbook of eight rules that breaks nothing.
+const SOUND: &str = "\
+format: playbook/1
+name: sound
+verdicts:
+  no_answer:
+    means: No answer came.
+    effect: unknown
+    then: { retry_with_backoff: { backoff_ms: [500], on_unsafe: { issue_reversal: { reason: no answer } } } }
+  broke:
+    means: The upstream broke.
+    effect: unknown
+    then: { retry_with_backoff: { backoff_ms: [500], on_unsafe: { escalate_to_human: { queue: people } } } }
+  slow_down:
+    means: Too many requests.
+    effect: not_applied
+    then: { retry_with_backoff: { backoff_ms: [500], after: retry_after, max_wait_ms: 9000 } }
+  done_before:
+    means: The key was processed.
+    effect: applied
+    then: { deprecate_tool_call: { reason: done } }
+  running:
+    means: The key is at work.
+    effect: unknown
+    then: { retry_with_backoff: { backoff_ms: [500] } }
+  stale:
+    means: The evidence is old.
+    effect: not_applied
+    then: { refresh_evidence: { then: retry } }
+  denied:
+    means: Not allowed.
+    effect: not_applied
+    then: { escalate_to_human: { queue: people } }
+  declined:
+    means: The bank says no.
+    effect: not_applied
+    then: { deprecate_tool_call: { reason: declined } }
+classify:
+  - { rule: no-answer, when: { kind: timeout }, verdict: no_answer }
+  - { rule: broke, when: { status: 500-599 }, verdict: broke }
+  - { rule: rate, when: { status: 429 }, verdict: slow_down }
+  - { rule: done, when: { status: 409, message: { contains: already processed }, keyed: true }, verdict: done_before }
+  - { rule: running, when: { status: 409, message: { contains: in flight }, keyed: true }, verdict: running }
+  - { rule: stale, when: { status: 412 }, verdict: stale }
+  - { rule: denied, when: { status: 403 }, verdict: denied }
+  - { rule: declined, when: { kind: card_declined }, verdict: declined }
+otherwise: unclassified
+default_queue: people
+queues: [people]
+limits: { max_attempts: 3 }
+";
+
+fn edited(from: &str, to: &str) -> Plan {
+    assert_eq!(SOUND.matches(from).count(), 1, "{from}");
+    plan(&SOUND.replace(from, to))
+}
+
+fn fate(result: &Verified, id: FindingId) -> Fate {
+    result.properties.iter().find(|property| property.id == id).map(|property| property.fate).unwrap()
+}
+
+fn violated(result: &Verified) -> Vec<(FindingId, u32)> {
+    assert!(result.all_counterexamples().all(|(_, shown)| shown.confirmed), "the ordinary run shows every finding");
+    result.counterexamples().map(|(id, shown)| (id, shown.departures)).collect()
+}
+
+#[test]
+fn each_property_has_an_edit_that_breaks_it_and_one_beside_it_that_does_not() {
+    use FindingId::{
+        DenialNotEscalated, DuplicateEffect, RefusalUnseen, RetriedAfterConflict, RetriedAfterDenial,
+        StaleEvidenceResent, UnboundedWait, UnsafeRetry, UntruthfulOutcome,
+    };
+    let sound = verify(&plan(SOUND), &ALL);
+    assert_eq!((violated(&sound), sound.complete), (vec![], true));
+    let other = sound.properties.iter().find(|property| property.fate != Fate::Holds);
+    assert!(other.is_none(), "{other:?}");
+    let again = "then: { retry_with_backoff: { backoff_ms: [500] } }";
+    let no_answer = "means: No answer came.\n    effect: unknown";
+    let stale = "then: { refresh_evidence: { then: retry } }";
+    let denied = "effect: not_applied\n    then: { escalate_to_human: { queue: people } }";
+    let reversal = "issue_reversal: { reason: no answer }";
+    let guard = "name: sound\n";
+    let breaking: [(&str, &str, &[(FindingId, u32)]); 9] = [
+        (no_answer, "means: No answer came.\n    effect: not_applied", &[(DuplicateEffect, 1), (UntruthfulOutcome, 2)]),
+        (denied, &denied.replacen("not_applied", "applied", 1), &[(UntruthfulOutcome, 1)]),
+        ("then: { deprecate_tool_call: { reason: done } }", again, &[(RetriedAfterConflict, 1)]),
+        (denied, "effect: not_applied\n    then: { deprecate_tool_call: { reason: no } }", &[(DenialNotEscalated, 1)]),
+        (denied, &format!("effect: not_applied\n    {again}"), &[(RetriedAfterDenial, 1), (DenialNotEscalated, 1)]),
+        (stale, again, &[(StaleEvidenceResent, 1)]),
+        (
+            reversal,
+            "issue_reversal: { reason: no answer, on_refused: { deprecate_tool_call: { reason: no } } }",
+            &[(RefusalUnseen, 1)],
+        ),
+        (", max_wait_ms: 9000", "", &[(UnboundedWait, 1)]),
+        (
+            guard,
+            "name: study/sound\nstudy: { why: to see it, retry_guard: off }\n",
+            &[(DuplicateEffect, 1), (UnsafeRetry, 1)],
+        ),
+    ];
+    let mut broken: Vec<FindingId> = Vec::new();
+    for (from, to, expected) in breaking {
+        let found = violated(&verify(&edited(from, to), &ALL));
+        assert_eq!(found, expected, "{to}");
+        broken.extend(found.iter().map(|(id, _)| *id));
+    }
+    assert!(crate::PROPERTIES.iter().all(|id| broken.contains(id)));
+    let harmless = [
+        ("max_attempts: 3", "max_attempts: 4"),
+        (stale, "then: { refresh_evidence: { then: abort } }"),
+        (denied, "effect: unknown\n    then: { escalate_to_human: { queue: people } }"),
+        (", max_wait_ms: 9000", ", max_wait_ms: 90000"),
+        (", on_unsafe: { escalate_to_human: { queue: people } }", ""),
+        ("then: { deprecate_tool_call: { reason: done } }", "then: { escalate_to_human: { queue: people } }"),
+    ];
+    for (from, to) in harmless {
+        assert_eq!(violated(&verify(&edited(from, to), &ALL)), [], "{to}");
+    }
+}
+
+#[test]
+fn what_nothing_asks_is_not_held() {
+    let without = edited(", on_unsafe: { issue_reversal: { reason: no answer } }", "");
+    assert_eq!(fate(&verify(&without, &ALL), FindingId::RefusalUnseen), Fate::NotAsked);
+}
+
+#[test]
+fn a_bound_that_cuts_says_how_far_the_search_came() {
+    let none = verify(&plan(SOUND), &Question { states: 0, ..ALL });
+    assert_eq!((fate(&none, FindingId::DuplicateEffect), none.states), (Fate::CutShort(0), 0));
+    let some = verify(&plan(SOUND), &Question { states: 200, ..ALL });
+    assert!(matches!(fate(&some, FindingId::DuplicateEffect), Fate::CutShort(1..)) && !some.complete);
+}
+
+#[test]
+fn threads_change_nothing() {
+    let one = format!("{:?}", verify(&plan(SOUND), &ALL));
+    let jobs = NonZeroUsize::new(7).unwrap();
+    assert_eq!(one, format!("{:?}", verify(&plan(SOUND), &Question { jobs, ..ALL })));
+}
+
+/// What is found with at most so many answers, with states merged or each script by itself.
+fn searched(plan: &Plan, kind: &CallKind, alphabet: &Alphabet, answers: usize, merges: bool) -> Found {
+    let search = Search { plan, kind, alphabet, honours_keys: true, merges };
+    search.run(&mut Simulator::new(), Bounds { states: u64::MAX, departures: None, answers: Some(answers) })
+}
+
+fn every_script_ends_as_the_search_says(plan: &Plan, answers: usize) {
+    for kind in CallKind::all(plan) {
+        let alphabet = Alphabet::of(plan, &kind, &WORLD, None);
+        let merged = searched(plan, &kind, &alphabet, answers, true);
+        let each = searched(plan, &kind, &alphabet, answers, false);
+        let lost: Vec<_> = each.ends.difference(&merged.ends).collect();
+        assert!(lost.is_empty(), "{}: {lost:#?}", kind.name);
+        let lengths = |found: &Found| -> Vec<(FindingId, u32, usize)> {
+            found.shown.iter().map(|(id, shown)| (*id, shown.departures, shown.path.len())).collect()
+        };
+        assert_eq!((lengths(&merged), &merged.asked), (lengths(&each), &each.asked), "{}", kind.name);
+    }
+}
+
+#[test]
+fn every_script_of_three_answers_ends_as_the_search_says() {
+    every_script_ends_as_the_search_says(&plan(SOUND), 3);
+    every_script_ends_as_the_search_says(&edited("max_attempts: 3", "max_attempts: 4, deadline_ms: 40000"), 3);
+    every_script_ends_as_the_search_says(&shipped("reversing"), 3);
+}
+
+#[test]
+fn every_script_of_two_answers_ends_under_standard_as_the_search_says() {
+    every_script_ends_as_the_search_says(&shipped("standard"), 2);
+}
+
+#[test]
+fn no_answer_of_the_alphabet_is_there_for_nothing() {
+    let mut idle: BTreeSet<String> = BTreeSet::new();
+    let mut useful: BTreeSet<String> = BTreeSet::new();
+    for plan in [plan(SOUND), shipped("standard")] {
+        for kind in CallKind::all(&plan) {
+            let alphabet = Alphabet::of(&plan, &kind, &WORLD, None);
+            let ends = |alphabet: &Alphabet| {
+                let found = [1, 2].map(|answers| searched(&plan, &kind, alphabet, answers, true));
+                found.map(|found| (found.ends, found.asked))
+            };
+            let all = ends(&alphabet);
+            for (place, letter) in alphabet.attempts().iter().enumerate() {
+                let changes = ends(&alphabet.without(place)) != all;
+                if changes { &mut useful } else { &mut idle }.insert(letter.name.clone());
+            }
+        }
+    }
+    let idle: Vec<&str> = idle.difference(&useful).map(String::as_str).collect();
+    // The same with a wish to wait says as much, and what says two things at once may be either.
+    let is_either = |name: &str| name.contains("processed in flight") || name.contains("\"a\"");
+    assert!(idle.iter().all(|name| *name == "429_rate_limited" || is_either(name)), "{idle:?}");
+}
+
+#[test]
+fn no_row_of_the_world_is_there_for_nothing() {
+    let effects = ["applied", "not_applied"];
+    let plans = effects.map(|effect| [1, 2].map(|attempts| plan(&of_each_row(effect, attempts))));
+    let plans: Vec<Plan> = plans.into_iter().flatten().collect();
+    let ends = |world: &[Row]| -> Vec<(BTreeSet<End>, Vec<String>)> {
+        let all = plans.iter().flat_map(|plan| CallKind::all(plan).into_iter().take(2).map(move |kind| (plan, kind)));
+        let found = all.map(|(plan, kind)| {
+            let alphabet = Alphabet::of(plan, &kind, world, None);
+            let names = alphabet.attempts().iter().map(|letter| letter.name.clone()).collect();
+            (searched(plan, &kind, &alphabet, 2, true).ends, names)
+        });
+        found.collect()
+    };
+    let all = ends(&WORLD);
+    for place in 0..WORLD.len() {
+        let mut fewer = WORLD.to_vec();
+        let row = fewer.remove(place);
+        assert!(ends(&fewer) != all, "{}", row.name);
+    }
+}
+
+/// A playbook with a rule and a verdict for the first example of each row of the world, and for a refusal by its kind.
+fn of_each_row(effect: &str, attempts: u32) -> String {
+    let (mut verdicts, mut rules) = (String::new(), String::new());
+    let refusal = (Some("rate_limited"), None, None);
+    let words = (None, Some(409), Some("the seat was sold"));
+    let examples = WORLD.iter().filter_map(|row| row.examples.first().copied()).chain([refusal, words]);
+    let mut examples: Vec<_> = examples.collect();
+    examples.sort_by_key(|(_, _, message)| message.is_none()); // what asks for words comes first
+    for (n, (kind, status, message)) in examples.into_iter().enumerate() {
+        let then = "{ retry_with_backoff: { backoff_ms: [1] } }";
+        verdicts += &format!("  v{n}:\n    means: It is {n}.\n    effect: {effect}\n    then: {then}\n");
+        let when = [
+            kind.map(|kind| format!("kind: {kind}")),
+            status.map(|status| format!("status: {status}")),
+            message.map(|message| format!("message: {{ contains: \"{message}\" }}")),
+        ];
+        let when: Vec<String> = when.into_iter().flatten().collect();
+        rules += &format!("  - {{ rule: r{n}, when: {{ {} }}, verdict: v{n} }}\n", when.join(", "));
+    }
+    let head = "format: playbook/1\nname: rows\nverdicts:\n";
+    let foot = "otherwise: unclassified\ndefault_queue: people\nqueues: [people]\nlimits:";
+    format!("{head}{verdicts}classify:\n{rules}{foot} {{ max_attempts: {attempts} }}\n")
+}
+
+#[test]
+fn what_a_sound_playbook_rests_on_is_named() {
+    let result = verify(&plan(SOUND), &ALL);
+    let on = |name: &str| -> Vec<FindingId> {
+        let rests = result.rests_on.iter().find(|rests| rests.on == name);
+        rests.map(|rests| rests.breaks.iter().map(|(id, _)| *id).collect()).unwrap_or_default()
+    };
+    use FindingId::{DuplicateEffect, UntruthfulOutcome};
+    assert_eq!(on("keys"), [DuplicateEffect]);
+    assert_eq!(on("refusals_did_nothing"), [DuplicateEffect, UntruthfulOutcome]);
+    assert_eq!(on("verdict declined"), [UntruthfulOutcome]);
+    assert_eq!(on("verdict denied"), [], "its rules look at more than words");
+    assert!(
+        Assumption::all(&plan(SOUND)).iter().all(|dropped| result
+            .rests_on
+            .iter()
+            .filter(|rests| rests.on == dropped.name())
+            .count()
+            <= 1)
+    );
+}
+
+#[test]
+fn a_world_that_reads_a_timeout_as_nothing_would_acquit_a_lie() {
+    let lie = edited("means: No answer came.\n    effect: unknown", "means: No answer came.\n    effect: not_applied");
+    assert_eq!(fate(&verify(&lie, &ALL), FindingId::DuplicateEffect), Fate::Violated);
+    let believing: Vec<Row> = WORLD.into_iter().filter(|row| row.name == "own_words").collect();
+    let trusting = verify_in(&believing, &lie, &ALL);
+    assert_eq!(fate(&trusting, FindingId::UnsafeRetry), Fate::Holds);
+}
+
+#[test]
+fn standard_and_reversing_hold() {
+    for name in ["standard", "reversing"] {
+        let result = verify(&shipped(name), &ALL);
+        assert_eq!((violated(&result), result.complete), (vec![], true), "{name}");
+    }
+}

@@ -1,0 +1,257 @@
+//! `verify`: which properties of a playbook hold whatever an upstream answers, what breaks the others, and what the rest
+//! rests on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+
+use playproof_engine::event::FindingId;
+use playproof_engine::fixture::Fixture;
+use playproof_engine::sim::{Plan, Scenario, Simulator};
+use playproof_formats::diagnostic::Source;
+use playproof_formats::fixture;
+
+use crate::alphabet::Alphabet;
+use crate::assumption::Assumption;
+use crate::calls::CallKind;
+use crate::fixture_text::{expected, to_yaml};
+use crate::pool;
+use crate::property::PROPERTIES;
+use crate::search::{Bounds, Found, Search, Shown};
+use crate::world::{Row, WORLD};
+
+/// Departures that are tried without one of the assumptions.
+const DEPARTURES_WITHOUT: u32 = 3;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The properties; empty: all.
+    pub properties: &'a [FindingId],
+    /// States of one playbook that are looked at.
+    pub states: u64,
+    /// Threads; they change no result.
+    pub jobs: NonZeroUsize,
+}
+
+/// How a property fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fate {
+    /// Some script of answers breaks it.
+    Violated,
+    /// No script that was tried breaks it, and a bound cut: those with fewer departures were all tried.
+    CutShort(u32),
+    /// No script of answers breaks it.
+    Holds,
+    /// Nothing asks it: no call comes to where it could break.
+    NotAsked,
+}
+
+impl Fate {
+    /// Its word in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Fate::Violated => "violated",
+            Fate::CutShort(_) => "cut_short",
+            Fate::Holds => "holds",
+            Fate::NotAsked => "not_asked",
+        }
+    }
+}
+
+/// One property of one playbook.
+#[derive(Clone, Debug)]
+pub struct PropertyResult {
+    /// The finding.
+    pub id: FindingId,
+    /// Over all kinds of call.
+    pub fate: Fate,
+    /// By kind of call, in their order.
+    pub kinds: Vec<(String, Fate)>,
+    /// The shortest script that breaks it.
+    pub counterexample: Option<Counterexample>,
+}
+
+/// A script of answers that breaks a property.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// The kind of call.
+    pub kind: String,
+    /// Answers that a working upstream would not give.
+    pub departures: u32,
+    /// The answers, in words.
+    pub answers: Vec<String>,
+    /// The fixture, as read back from its text.
+    pub fixture: Fixture,
+    /// The text of its file.
+    pub text: String,
+    /// Whether the ordinary run of the file shows the finding; else it is our bug.
+    pub confirmed: bool,
+}
+
+/// What properties rest on one assumption.
+#[derive(Clone, Debug)]
+pub struct RestsOn {
+    /// The assumption.
+    pub on: String,
+    /// The properties that break without it.
+    pub breaks: Vec<(FindingId, Counterexample)>,
+}
+
+/// The result for one playbook.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// Its name.
+    pub playbook: String,
+    /// The kinds of call.
+    pub kinds: Vec<String>,
+    /// States that were looked at.
+    pub states: u64,
+    /// Whether every script was tried.
+    pub complete: bool,
+    /// The properties that were asked.
+    pub properties: Vec<PropertyResult>,
+    /// What those that hold rest on.
+    pub rests_on: Vec<RestsOn>,
+}
+
+impl Verified {
+    /// The counterexamples of the properties.
+    pub fn counterexamples(&self) -> impl Iterator<Item = (FindingId, &Counterexample)> {
+        self.properties.iter().filter_map(|property| Some((property.id, property.counterexample.as_ref()?)))
+    }
+
+    /// The counterexamples of everything that the result says.
+    pub fn all_counterexamples(&self) -> impl Iterator<Item = (FindingId, &Counterexample)> {
+        let without = self.rests_on.iter().flat_map(|rests| rests.breaks.iter().map(|(id, shown)| (*id, shown)));
+        self.counterexamples().chain(without)
+    }
+}
+
+/// One search that belongs to a result.
+struct Unit<'a> {
+    kind: &'a CallKind,
+    dropped: Option<&'a Assumption>,
+}
+
+/// Verifies one playbook.
+pub fn verify(plan: &Plan, question: &Question<'_>) -> Verified {
+    verify_in(&WORLD, plan, question)
+}
+
+/// The same in another world.
+pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> Verified {
+    let kinds = CallKind::all(plan);
+    let each = question.states.div_ceil(kinds.len().max(1) as u64).min(question.states);
+    let whole = Bounds { states: each, departures: None, answers: None };
+    let units: Vec<Unit<'_>> = kinds.iter().map(|kind| Unit { kind, dropped: None }).collect();
+    let found = searched(world, plan, &units, whole, question.jobs);
+    let is_asked = |id: &FindingId| question.properties.is_empty() || question.properties.contains(id);
+    let properties = PROPERTIES.into_iter().filter(is_asked);
+    let properties: Vec<PropertyResult> =
+        properties.map(|id| property_result(world, plan, id, &units, &found)).collect();
+    let holds: BTreeSet<FindingId> = properties
+        .iter()
+        .filter(|property| matches!(property.fate, Fate::Holds | Fate::CutShort(_)))
+        .map(|property| property.id)
+        .collect();
+    let assumptions = Assumption::all(plan);
+    let without: Vec<Unit<'_>> = assumptions
+        .iter()
+        .flat_map(|dropped| kinds.iter().map(move |kind| Unit { kind, dropped: Some(dropped) }))
+        .collect();
+    let near = Bounds { states: each, departures: Some(DEPARTURES_WITHOUT), answers: None };
+    let found_without = searched(world, plan, &without, near, question.jobs);
+    let mut rests_on = Vec::new();
+    for (n, dropped) in assumptions.iter().enumerate() {
+        let own = n * kinds.len()..(n + 1) * kinds.len();
+        let (units, found) = (&without[own.clone()], &found_without[own]); // one unit for each kind
+        let breaks = holds.iter().filter_map(|&id| Some((id, shortest(world, plan, id, units, found)?)));
+        let breaks: Vec<(FindingId, Counterexample)> = breaks.collect();
+        if !breaks.is_empty() {
+            rests_on.push(RestsOn { on: dropped.name(), breaks });
+        }
+    }
+    Verified {
+        playbook: plan.names.playbook.to_string(),
+        kinds: kinds.iter().map(|kind| kind.name.clone()).collect(),
+        states: found.iter().map(|found| found.states).sum(),
+        complete: found.iter().all(|found| found.cut.is_none()),
+        properties,
+        rests_on,
+    }
+}
+
+/// The searches, in order. Kinds of call that a playbook cannot tell apart have one search.
+fn searched(world: &[Row], plan: &Plan, all: &[Unit<'_>], bounds: Bounds, jobs: NonZeroUsize) -> Vec<Found> {
+    let same = |unit: &Unit<'_>, other: &Unit<'_>| unit.dropped == other.dropped && unit.kind.is_like(plan, other.kind);
+    let first = |unit: &Unit<'_>| all.iter().position(|other| same(unit, other)).unwrap_or_default();
+    let firsts: Vec<usize> = all.iter().map(first).collect();
+    let of_its_own: BTreeSet<usize> = firsts.iter().copied().collect();
+    let of_its_own: Vec<usize> = of_its_own.into_iter().collect();
+    let units: Vec<&Unit<'_>> = of_its_own.iter().filter_map(|&place| all.get(place)).collect();
+    let found = each_searched(world, plan, &units, bounds, jobs);
+    let of = |first: &usize| of_its_own.binary_search(first).ok().and_then(|place| found.get(place));
+    firsts.iter().filter_map(of).cloned().collect()
+}
+
+fn each_searched(world: &[Row], plan: &Plan, units: &[&Unit<'_>], bounds: Bounds, jobs: NonZeroUsize) -> Vec<Found> {
+    let work = |simulator: &mut Simulator, unit: &&Unit<'_>| {
+        let alphabet = Alphabet::of(plan, unit.kind, world, unit.dropped);
+        search(plan, unit, &alphabet).run(simulator, bounds)
+    };
+    pool::map(units, jobs, Simulator::new, work, |_| false)
+}
+
+fn search<'a>(plan: &'a Plan, unit: &Unit<'a>, alphabet: &'a Alphabet) -> Search<'a> {
+    let honours_keys = unit.dropped != Some(&Assumption::Keys);
+    Search { plan, kind: unit.kind, alphabet, honours_keys, merges: true }
+}
+
+fn property_result(world: &[Row], plan: &Plan, id: FindingId, units: &[Unit<'_>], found: &[Found]) -> PropertyResult {
+    let fate = |found: &Found| match (found.shown.contains_key(&id), found.cut, found.asked.contains(&id)) {
+        (true, ..) => Fate::Violated,
+        (false, Some(departures), _) => Fate::CutShort(departures),
+        (false, None, true) => Fate::Holds,
+        (false, None, false) => Fate::NotAsked,
+    };
+    let kinds: Vec<(String, Fate)> =
+        units.iter().zip(found).map(|(unit, found)| (unit.kind.name.clone(), fate(found))).collect();
+    PropertyResult {
+        id,
+        fate: kinds.iter().map(|(_, fate)| *fate).min().unwrap_or(Fate::NotAsked),
+        kinds,
+        counterexample: shortest(world, plan, id, units, found),
+    }
+}
+
+/// The shortest script over all kinds of call that shows a finding.
+fn shortest(world: &[Row], plan: &Plan, id: FindingId, units: &[Unit<'_>], found: &[Found]) -> Option<Counterexample> {
+    let shown = units.iter().zip(found).filter_map(|(unit, found)| Some((unit, found.shown.get(&id)?)));
+    let (unit, shown) = shown.min_by_key(|(_, shown)| (shown.departures, shown.path.len()))?;
+    let alphabet = Alphabet::of(plan, unit.kind, world, unit.dropped);
+    Some(counterexample(&search(plan, unit, &alphabet), id, shown))
+}
+
+fn counterexample(search: &Search<'_>, id: FindingId, shown: &Shown) -> Counterexample {
+    let (plan, kind) = (search.plan, search.kind);
+    let answers = shown.path.iter().filter_map(|(asked, place)| search.alphabet.answers(*asked).get(*place));
+    let answers: Vec<String> = answers.map(|letter| letter.name.clone()).collect();
+    let title = format!("{} under {}: {}", id.as_str(), plan.names.playbook, answers.join("; "));
+    let mut fixture = kind.fixture(plan, &title, search.script(&shown.path));
+    let expect = {
+        let scenario = Scenario::of_fixture(&fixture, plan);
+        expected(plan, &scenario, Simulator::new().run_fixture(plan, &scenario))
+    };
+    fixture.expect = BTreeMap::from([(plan.playbook.name.to_string(), expect)]);
+    let text = to_yaml(&fixture);
+    let confirmed =
+        fixture::parse(Source::whole("counterexample", text.clone())).is_ok_and(|read| shows(plan, &read, id));
+    Counterexample { kind: kind.name.clone(), departures: shown.departures, answers, fixture, text, confirmed }
+}
+
+/// Whether the ordinary run of a fixture shows a finding.
+fn shows(plan: &Plan, fixture: &Fixture, id: FindingId) -> bool {
+    let scenario = Scenario::of_fixture(fixture, plan);
+    let mut simulator = Simulator::new();
+    simulator.run_fixture(plan, &scenario).findings.iter().any(|finding| finding.id == id)
+}

@@ -1,0 +1,107 @@
+//! The results as one JSON document, `verify/1`.
+
+use serde::Serialize;
+
+use crate::json::document;
+use playproof_engine::event::FindingId;
+use playproof_explore::{Counterexample, Fate, PropertyResult, RestsOn, Verified};
+
+#[derive(Serialize)]
+struct VerifyJson<'a> {
+    format: &'static str,
+    playbooks: Vec<PlaybookJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaybookJson<'a> {
+    playbook: &'a str,
+    complete: bool,
+    states: u64,
+    properties: Vec<PropertyJson<'a>>,
+    rests_on: Vec<RestsOnJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PropertyJson<'a> {
+    id: &'static str,
+    result: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_departures: Option<u32>,
+    #[serde(flatten)]
+    shown: Option<ShownJson<'a>>,
+    kinds: Vec<KindJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct KindJson<'a> {
+    kind: &'a str,
+    result: &'static str,
+}
+
+#[derive(Serialize)]
+struct ShownJson<'a> {
+    kind: &'a str,
+    departures: u32,
+    answers: usize,
+    script: &'a [String],
+    fixture: &'a str,
+}
+
+#[derive(Serialize)]
+struct RestsOnJson<'a> {
+    on: &'a str,
+    breaks: Vec<BreaksJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct BreaksJson<'a> {
+    id: &'static str,
+    #[serde(flatten)]
+    shown: ShownJson<'a>,
+}
+
+/// The document.
+pub fn json(results: &[Verified]) -> String {
+    document(&VerifyJson { format: "verify/1", playbooks: results.iter().map(playbook).collect() })
+}
+
+fn playbook(result: &Verified) -> PlaybookJson<'_> {
+    PlaybookJson {
+        playbook: &result.playbook,
+        complete: result.complete,
+        states: result.states,
+        properties: result.properties.iter().map(property).collect(),
+        rests_on: result.rests_on.iter().map(rests_on).collect(),
+    }
+}
+
+fn property(property: &PropertyResult) -> PropertyJson<'_> {
+    PropertyJson {
+        id: property.id.as_str(),
+        result: property.fate.as_str(),
+        to_departures: match property.fate {
+            Fate::CutShort(departures) => departures.checked_sub(1),
+            _ => None,
+        },
+        shown: property.counterexample.as_ref().map(shown),
+        kinds: property.kinds.iter().map(|(kind, fate)| KindJson { kind, result: fate.as_str() }).collect(),
+    }
+}
+
+fn rests_on(rests: &RestsOn) -> RestsOnJson<'_> {
+    RestsOnJson { on: &rests.on, breaks: rests.breaks.iter().map(breaks).collect() }
+}
+
+fn breaks((id, broken): &(FindingId, Counterexample)) -> BreaksJson<'_> {
+    BreaksJson { id: id.as_str(), shown: shown(broken) }
+}
+
+fn shown(shown: &Counterexample) -> ShownJson<'_> {
+    ShownJson {
+        kind: &shown.kind,
+        departures: shown.departures,
+        answers: shown.answers.len(),
+        script: &shown.answers,
+        fixture: &shown.text,
+    }
+}

@@ -1,0 +1,91 @@
+//! The page for people: the properties, the story of each counterexample, and what the rest rests on.
+
+use super::story;
+use crate::diagnostic::render;
+use crate::findings::{About, sentence};
+use crate::style::Palette;
+use crate::text::{count, counted, escape_unprintable, markdown_block, wrapped};
+use playproof_engine::sim::Plan;
+use playproof_explore::{Counterexample, Fate, PropertyResult, Verified};
+use playproof_formats::playbook::Loaded;
+
+/// The page of one playbook, without a line break at its end.
+pub fn page(result: &Verified, plan: &Plan, loaded: &Loaded, width: usize, palette: Palette, colour: bool) -> String {
+    let mut sections = vec![properties(result, palette)];
+    for property in &result.properties {
+        let Some(shown) = &property.counterexample else { continue };
+        let mut lines = vec![palette.strong(&format!(
+            "{}: {}",
+            property.id.as_str(),
+            sentence(property.id, 2, About { declared: true, ..About::default() })
+        ))];
+        lines.extend(wrapped(&story_of(shown), width));
+        lines.extend(story::timeline(plan, shown, palette));
+        lines.extend(story::rows(plan, loaded, property.id, shown).map(|report| render(&report, width, colour)));
+        sections.push(lines.join("\n"));
+    }
+    sections.extend(rests_on(result, width, palette));
+    sections.join("\n\n")
+}
+
+/// The same as Markdown.
+pub fn markdown(result: &Verified, plan: &Plan, loaded: &Loaded, width: usize) -> String {
+    markdown_block(&page(result, plan, loaded, width, Palette::new(false), false))
+}
+
+/// The counterexamples in one line each, for who writes them as fixtures.
+pub fn stories(result: &Verified) -> Vec<String> {
+    result.counterexamples().map(|(id, shown)| format!("{}: {}", id.as_str(), story_of(shown))).collect()
+}
+
+fn story_of(shown: &Counterexample) -> String {
+    let departures = counted(u64::from(shown.departures), "departure", "departures");
+    let answers = counted(shown.answers.len() as u64, "answer", "answers");
+    let said: Vec<String> = shown.answers.iter().map(|answer| escape_unprintable(answer).into_owned()).collect();
+    format!("{} ({departures}, {answers}): {}", escape_unprintable(&shown.kind), said.join(" → "))
+}
+
+fn properties(result: &Verified, palette: Palette) -> String {
+    let extent = if result.complete { "every script of answers" } else { "not every script of answers" };
+    let head = format!(
+        "{}: {}, {extent} to one call",
+        palette.strong(&escape_unprintable(&result.playbook)),
+        counted(result.states, "state", "states"),
+    );
+    let lines =
+        result.properties.iter().map(|property| format!("  {:24}{}", property.id.as_str(), fate(property, palette)));
+    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+fn fate(property: &PropertyResult, palette: Palette) -> String {
+    match property.fate {
+        Fate::Holds => palette.good("holds"),
+        Fate::NotAsked => palette.faint("not asked"),
+        Fate::CutShort(0) => palette.doubtful("cut short at the beginning"),
+        Fate::CutShort(departures) => {
+            let less = departures - 1; // not 0, as above
+            palette.doubtful(&format!("cut short: holds to {}", counted(u64::from(less), "departure", "departures")))
+        }
+        Fate::Violated => {
+            let broken = property.kinds.iter().filter(|(_, fate)| *fate == Fate::Violated).count();
+            let kinds = counted(property.kinds.len() as u64, "kind", "kinds");
+            format!("{} for {} of {kinds} of call", palette.bad("violated"), count(broken as u64))
+        }
+    }
+}
+
+fn rests_on(result: &Verified, width: usize, palette: Palette) -> Option<String> {
+    if result.rests_on.is_empty() {
+        return None;
+    }
+    let mut lines = vec![palette.strong("What holds rests on")];
+    for rests in &result.rests_on {
+        lines.push(format!("  {}", escape_unprintable(&rests.on)));
+        for (id, shown) in &rests.breaks {
+            let said = format!("{} without it: {}", id.as_str(), story_of(shown));
+            let said = wrapped(&said, width.saturating_sub(4));
+            lines.extend(said.iter().map(|line| palette.faint(&format!("    {line}"))));
+        }
+    }
+    Some(lines.join("\n"))
+}

@@ -1,0 +1,170 @@
+//! `playproof verify [PLAYBOOK...]`: what holds of a playbook whatever an upstream answers, and what breaks the rest.
+
+use playproof_engine::event::FindingId;
+use playproof_engine::sim::Plan;
+use playproof_explore::{Fate, PROPERTIES, Question, Verified, verify};
+use playproof_formats::diagnostic::{counted, did_you_mean};
+use playproof_formats::playbook::Loaded;
+use playproof_formats::shell::Command;
+use playproof_report::verify::{json, markdown, page};
+
+use crate::changeset::Change;
+use crate::duplicate_args;
+use crate::exit::{Exit, Failure};
+use crate::flags::Given;
+use crate::format::formats;
+use crate::output::{Output, to_stderr};
+use crate::terminal::Terminal;
+use crate::threads::Threads;
+use crate::values::whole;
+use crate::workspace::Workspace;
+
+/// States of one playbook that are looked at unless more are asked for.
+const MAX_STATES: u64 = 100_000;
+
+formats!(Format: Table = "For people", Json = "One JSON document", Markdown = "For a comment");
+
+/// The arguments of `verify`, with the flags that were typed.
+pub type Args = Given<Options>;
+
+/// What is verified.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  playproof verify                              the project's playbook
+  playproof verify standard reversing
+  playproof verify my.yaml --property duplicate_effect
+  playproof verify my.yaml --write-fixtures fixtures/found
+
+Answers each attempt, refresh and reversal of a call in every way: it works, fails with and without its effect, is lost or
+late. What a failure can hide does not come from the playbook. A property is a finding that no such script of answers may
+show; a counterexample is the script with the fewest departures from an upstream that works, then the fewest answers.
+
+`What holds rests on` names what the upstream must keep to: without it, and with at most three departures, the properties
+below it break. `playproof help FINDING` explains a property.
+
+Exit codes: 0 all that was asked holds, 1 a property is violated, 2 unusable or nothing was asked, 3 cut short
+(--max-states).")]
+pub struct Options {
+    /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's, or standard]
+    #[arg(value_name = "PLAYBOOK")]
+    pub playbooks: Vec<String>,
+
+    /// Ask only this property; may be given several times
+    #[arg(long = "property", value_name = "ID", value_parser = property)]
+    pub properties: Vec<FindingId>,
+
+    /// How to write the result
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    pub format: Format,
+
+    /// Write each counterexample as a fixture into this folder of the project, over no file: each `expect` is what the
+    /// playbook does now
+    #[arg(long, value_name = "DIR")]
+    pub write_fixtures: Option<String>,
+
+    /// Look at no more than about this many states of a playbook; exit with 3 if that is not enough
+    #[arg(long, value_name = "N", default_value_t = MAX_STATES, value_parser = whole::<u64>(0..=u64::MAX))]
+    pub max_states: u64,
+
+    /// The threads.
+    #[command(flatten)]
+    pub threads: Threads,
+}
+
+/// A property by its name.
+fn property(text: &str) -> Result<FindingId, String> {
+    let names = || PROPERTIES.iter().map(|id| id.as_str());
+    PROPERTIES.into_iter().find(|id| id.as_str() == text).ok_or_else(|| {
+        let near = did_you_mean(text, names()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        format!("there is no property `{text}`, only {}{near}", names().collect::<Vec<_>>().join(", "))
+    })
+}
+
+/// A playbook with its result.
+struct Judged {
+    plan: Plan,
+    loaded: Loaded,
+    result: Verified,
+}
+
+/// Verifies.
+///
+/// # Errors
+/// An unusable playbook, a file in the way of a fixture.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    duplicate_args::refuse_playbooks(&args.playbooks, |once| {
+        args.flags.after(Command::new("playproof verify").paths(once))
+    })?;
+    let workspace = Workspace::open()?;
+    let project_lock = args.write_fixtures.as_ref().map(|_| workspace.project_lock()).transpose()?;
+    workspace.say_guesses()?;
+    let question = Question { properties: &args.properties, states: args.max_states, jobs: args.threads.number() };
+    let named = args.playbooks.iter().map(|name| Some(name.as_str()));
+    let asked: Vec<_> = if args.playbooks.is_empty() { vec![None] } else { named.collect() };
+    let mut judged = Vec::new();
+    for asked in asked {
+        let (_, used) = workspace.playbook(asked)?;
+        let plan = Plan::new(used.loaded.playbook.clone(), workspace.tools());
+        let result = verify(&plan, &question);
+        judged.push(Judged { plan, loaded: used.loaded, result });
+    }
+    if let (Some(folder), Some(project_lock)) = (&args.write_fixtures, project_lock) {
+        let changes = fixtures(&workspace.with_fixtures(Some(folder)), &judged)?;
+        project_lock.commit(&changes, output)?;
+        let written = counted(changes.len() as u64, "fixture", "fixtures");
+        to_stderr(&format!("wrote {written} into {folder}\n"));
+    }
+    match args.format {
+        Format::Json => {
+            let results: Vec<Verified> = judged.iter().map(|one| one.result.clone()).collect();
+            output.json(json(&results))?;
+        }
+        Format::Table => output.page(&pages(&judged, terminal))?,
+        Format::Markdown => {
+            let all = judged.iter().map(|one| markdown(&one.result, &one.plan, &one.loaded, terminal.out.width));
+            output.page(&all.collect::<Vec<_>>().join("\n\n"))?;
+        }
+    }
+    conclude(&judged)
+}
+
+fn pages(judged: &[Judged], terminal: &Terminal) -> String {
+    let (width, palette) = (terminal.out.width, terminal.out.palette());
+    let page = |one: &Judged| page(&one.result, &one.plan, &one.loaded, width, palette, terminal.out.colour);
+    judged.iter().map(page).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The counterexamples as new files.
+fn fixtures(workspace: &Workspace, judged: &[Judged]) -> Result<Vec<Change>, Failure> {
+    let mut changes = Vec::new();
+    for one in judged {
+        for (id, shown) in one.result.counterexamples() {
+            let name = format!("{}-{}", one.result.playbook, id.as_str()).replace(['/', '_', '.'], "-");
+            let path = workspace.fixture_path(&name);
+            workspace.refuse_new_fixture(&path)?;
+            changes.push(Change::Write(path, shown.text.clone().into_bytes()));
+        }
+    }
+    Ok(changes)
+}
+
+fn conclude(judged: &[Judged]) -> Result<Exit, Failure> {
+    let mut all = judged.iter().flat_map(|one| one.result.all_counterexamples());
+    if let Some((id, shown)) = all.find(|(_, shown)| !shown.confirmed) {
+        to_stderr(&format!("error: the ordinary run of this fixture does not show `{}`\n{}", id.as_str(), shown.text));
+        return Ok(Exit::Bug);
+    }
+    let fates = || judged.iter().flat_map(|one| &one.result.properties).map(|property| property.fate);
+    if fates().any(|fate| fate == Fate::Violated) {
+        return Ok(Exit::Found);
+    }
+    if fates().any(|fate| matches!(fate, Fate::CutShort(_))) {
+        return Ok(Exit::Inconclusive);
+    }
+    match fates().all(|fate| fate == Fate::NotAsked) {
+        true => Err(Failure::new("no property was asked: no call comes to where one of them could break")
+            .next(Command::new("playproof lint"))),
+        false => Ok(Exit::Clean),
+    }
+}
