@@ -119,6 +119,8 @@ pub enum Question {
     Next(String),
     /// The calls of a run, or of all.
     History(Option<String>),
+    /// The facts of a tool.
+    Tool(String),
 }
 
 /// The fields of any line.
@@ -230,7 +232,8 @@ impl Fields<'_> {
         match self.what.as_deref() {
             Some("next") => Ok(Question::Next(self.run.ok_or_else(|| missing("run"))?)),
             Some("history") => Ok(Question::History(self.run)),
-            _ => Err(LineError::new(ErrorCode::UnknownType, "`what` is `next` or `history`")),
+            Some("tool") => Ok(Question::Tool(self.tool.ok_or_else(|| missing("tool"))?)),
+            _ => Err(LineError::new(ErrorCode::UnknownType, "`what` is `next`, `history` or `tool`")),
         }
     }
 

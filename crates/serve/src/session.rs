@@ -151,6 +151,7 @@ impl Session {
                 let object = object.list("history", ended, |out, end| end.write(out));
                 self.open(object, run.as_deref()).end();
             }
+            Question::Tool(tool) => shown::facts(object, tool, self.dispatcher.plan().facts(tool)),
         }
         out
     }

@@ -6,6 +6,7 @@ use playproof_engine::event::{
     Decision, DecisionEvent, Outcome, OutcomeKind, RequestKind, Told, Transcript, ValidNext, unnamed,
 };
 use playproof_engine::ids::{ActionId, CallId, StepId};
+use playproof_engine::playbook::ToolFacts;
 use playproof_engine::time::Instant;
 
 use crate::events::Mentioned;
@@ -43,6 +44,14 @@ pub(crate) fn wait(out: &mut String, name: &str, until: Instant) {
 pub(crate) fn step(out: &mut String, made: &NewCall, of: &str) {
     let object = Object::new(out).text("step", &made.name).text("of", of).text("tool", &made.tool);
     object.json("args", &made.args).text_if("key", made.key.as_deref()).end();
+}
+
+/// What is known of a tool.
+pub(crate) fn facts(object: Object<'_>, tool: &str, facts: ToolFacts) {
+    let truth = |is: bool| if is { "true" } else { "false" };
+    let object = object.text("tool", tool).text("access", facts.access.as_str());
+    let object = object.json("idempotent", truth(facts.idempotent)).json("repeatable", truth(facts.repeatable));
+    object.span("timeout_ms", facts.timeout).end();
 }
 
 /// A call that has not ended.
