@@ -3,4 +3,5 @@
 
 mod ci;
 mod comment;
+mod python;
 mod release;

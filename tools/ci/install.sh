@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Playproof of this file's own version into a folder, and writes the path of the program to FOLDER/program.
 #
-#   bash install.sh FOLDER [WHEEL]      needs Python 3.8 with `venv`; a wheel in place of the published one
+#   bash install.sh FOLDER [WHEEL]      needs Python 3.9 with `venv`; a wheel in place of the published one
 set -euo pipefail
 
 folder="${1:?the folder}" root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

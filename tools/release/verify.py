@@ -139,6 +139,9 @@ def from_wheel(target, folder, place, environment):
     run(environment, place, python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-index", wheel)
     demo = run(environment, place, scripts / pack.program(target), "demo", code=1)
     took(started, "an empty folder to the wheel's demo")
+    client = "import playproof._dispatcher as client; print(client.find_program())"
+    found = run(environment, place, python, "-c", client)
+    want(pathlib.Path(found.strip()).samefile(scripts / pack.program(target)), "the client of the wheel finds the program")
     want(first_steps(environment, place / "project", scripts / pack.program(target)) == demo, "demo says the same twice")
     want(first_steps(environment, place / "module", python, "-m", "playproof") == demo, "`python -m playproof` is the same")
     return demo

@@ -1,1 +1,35 @@
-"""Playproof is a program; this package finds it. `python -m playproof` runs it."""
+"""Runs tool calls under a reviewed playbook. The program decides (`python -m playproof` runs it); this package sends.
+
+    async with playproof.Dispatcher("playbooks/ours.yaml", journal="calls.jsonl") as d:
+        outcome = await d.call("payments.issue_refund", {"order": "o_91"}, send, key="ik_91", run="r1")
+"""
+
+from ._blocking import SyncDispatcher
+from ._calls import (
+    Attempt,
+    Call,
+    CallFailed,
+    DispatcherLost,
+    Outcome,
+    PlayproofError,
+    ToolError,
+    attempt,
+    auto_key,
+    run,
+)
+from ._dispatcher import Dispatcher
+
+__all__ = [
+    "Attempt",
+    "Call",
+    "CallFailed",
+    "Dispatcher",
+    "DispatcherLost",
+    "Outcome",
+    "PlayproofError",
+    "SyncDispatcher",
+    "ToolError",
+    "attempt",
+    "auto_key",
+    "run",
+]

@@ -6,7 +6,7 @@ import sys
 import sysconfig
 
 
-def candidates():
+def candidates() -> "list[str]":
     """Where an installer may have put the program: beside this Python, for this user, below a target folder."""
     name = "playproof" + (sysconfig.get_config_var("EXE") or "")
     folders = [sysconfig.get_path("scripts")]
@@ -23,7 +23,7 @@ def candidates():
     return [os.path.join(folder, name) for folder in folders if folder]
 
 
-def find():
+def find() -> str:
     """The path of the program, or an explanation and exit code 2."""
     tried = candidates()
     for path in tried:
@@ -36,7 +36,7 @@ def find():
     sys.exit(2)
 
 
-def main():
+def main() -> None:
     program = [find(), *sys.argv[1:]]
     if os.name == "nt":
         # Windows cannot replace a process: `exec` would return to the shell before the program ends.
