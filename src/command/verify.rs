@@ -99,12 +99,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let workspace = Workspace::open()?;
     let project_lock = args.write_fixtures.as_ref().map(|_| workspace.project_lock()).transpose()?;
     workspace.say_guesses()?;
-    let question = Question { properties: &args.properties, states: args.max_states, jobs: args.threads.number() };
     let named = args.playbooks.iter().map(|name| Some(name.as_str()));
     let asked: Vec<_> = if args.playbooks.is_empty() { vec![None] } else { named.collect() };
     let mut judged = Vec::new();
     for asked in asked {
-        let (_, used) = workspace.playbook(asked)?;
+        let (playbook, used) = workspace.playbook(asked)?;
+        let (properties, jobs) = (args.properties.as_slice(), args.threads.number());
+        let question = Question { playbook: &playbook, properties, states: args.max_states, jobs };
         let plan = Plan::new(used.loaded.playbook.clone(), workspace.tools());
         let result = verify(&plan, &question);
         judged.push(Judged { plan, loaded: used.loaded, result });

@@ -27,6 +27,7 @@ mod schema;
 mod step_actions;
 mod steps;
 mod suggested;
+mod verify;
 
 use std::ops::Deref;
 use std::path::PathBuf;

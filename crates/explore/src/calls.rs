@@ -104,7 +104,6 @@ impl CallKind {
         };
         Fixture {
             title: title.to_owned(),
-            playbooks: vec![plan.playbook.name.to_string()],
             keys: KeyDialect::None,
             tools: if self.declared { Vec::new() } else { vec![facts] },
             calls: vec![call],

@@ -25,7 +25,7 @@ fn shipped(name: &str) -> Plan {
     plan(playbook::embedded(name).unwrap())
 }
 
-const ALL: Question<'_> = Question { properties: &[], states: 100_000, jobs: NonZeroUsize::MIN };
+const ALL: Question<'_> = Question { playbook: "ours", properties: &[], states: 100_000, jobs: NonZeroUsize::MIN };
 
 /// A playbook of eight rules that breaks nothing.
 const SOUND: &str = "\
@@ -93,6 +93,9 @@ fn violated(result: &Verified) -> Vec<(FindingId, u32)> {
     result.counterexamples().map(|(id, shown)| (id, shown.departures)).collect()
 }
 
+/// What is replaced, by what, and the properties that this breaks with their departures.
+type Edit<'a> = (&'a str, &'a str, &'a [(FindingId, u32)]);
+
 #[test]
 fn each_property_has_an_edit_that_breaks_it_and_one_beside_it_that_does_not() {
     use FindingId::{
@@ -109,7 +112,7 @@ fn each_property_has_an_edit_that_breaks_it_and_one_beside_it_that_does_not() {
     let denied = "effect: not_applied\n    then: { escalate_to_human: { queue: people } }";
     let reversal = "issue_reversal: { reason: no answer }";
     let guard = "name: sound\n";
-    let breaking: [(&str, &str, &[(FindingId, u32)]); 9] = [
+    let breaking: [Edit<'_>; 9] = [
         (no_answer, "means: No answer came.\n    effect: not_applied", &[(DuplicateEffect, 1), (UntruthfulOutcome, 2)]),
         (denied, &denied.replacen("not_applied", "applied", 1), &[(UntruthfulOutcome, 1)]),
         ("then: { deprecate_tool_call: { reason: done } }", again, &[(RetriedAfterConflict, 1)]),

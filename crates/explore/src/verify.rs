@@ -25,6 +25,8 @@ const DEPARTURES_WITHOUT: u32 = 3;
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
+    /// The name of the playbook in fixtures.
+    pub playbook: &'a str,
     /// The properties; empty: all.
     pub properties: &'a [FindingId],
     /// States of one playbook that are looked at.
@@ -127,6 +129,15 @@ impl Verified {
     }
 }
 
+/// Where a question is asked.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    world: &'a [Row],
+    plan: &'a Plan,
+    /// The name of the playbook in fixtures.
+    playbook: &'a str,
+}
+
 /// One search that belongs to a result.
 struct Unit<'a> {
     kind: &'a CallKind,
@@ -140,15 +151,15 @@ pub fn verify(plan: &Plan, question: &Question<'_>) -> Verified {
 
 /// The same in another world.
 pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> Verified {
+    let asked = Asked { world, plan, playbook: question.playbook };
     let kinds = CallKind::all(plan);
     let each = question.states.div_ceil(kinds.len().max(1) as u64).min(question.states);
     let whole = Bounds { states: each, departures: None, answers: None };
     let units: Vec<Unit<'_>> = kinds.iter().map(|kind| Unit { kind, dropped: None }).collect();
-    let found = searched(world, plan, &units, whole, question.jobs);
+    let found = searched(asked, &units, whole, question.jobs);
     let is_asked = |id: &FindingId| question.properties.is_empty() || question.properties.contains(id);
     let properties = PROPERTIES.into_iter().filter(is_asked);
-    let properties: Vec<PropertyResult> =
-        properties.map(|id| property_result(world, plan, id, &units, &found)).collect();
+    let properties: Vec<PropertyResult> = properties.map(|id| property_result(asked, id, &units, &found)).collect();
     let holds: BTreeSet<FindingId> = properties
         .iter()
         .filter(|property| matches!(property.fate, Fate::Holds | Fate::CutShort(_)))
@@ -160,19 +171,19 @@ pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> 
         .flat_map(|dropped| kinds.iter().map(move |kind| Unit { kind, dropped: Some(dropped) }))
         .collect();
     let near = Bounds { states: each, departures: Some(DEPARTURES_WITHOUT), answers: None };
-    let found_without = searched(world, plan, &without, near, question.jobs);
+    let found_without = searched(asked, &without, near, question.jobs);
     let mut rests_on = Vec::new();
     for (n, dropped) in assumptions.iter().enumerate() {
         let own = n * kinds.len()..(n + 1) * kinds.len();
         let (units, found) = (&without[own.clone()], &found_without[own]); // one unit for each kind
-        let breaks = holds.iter().filter_map(|&id| Some((id, shortest(world, plan, id, units, found)?)));
+        let breaks = holds.iter().filter_map(|&id| Some((id, shortest(asked, id, units, found)?)));
         let breaks: Vec<(FindingId, Counterexample)> = breaks.collect();
         if !breaks.is_empty() {
             rests_on.push(RestsOn { on: dropped.name(), breaks });
         }
     }
     Verified {
-        playbook: plan.names.playbook.to_string(),
+        playbook: question.playbook.to_owned(),
         kinds: kinds.iter().map(|kind| kind.name.clone()).collect(),
         states: found.iter().map(|found| found.states).sum(),
         complete: found.iter().all(|found| found.cut.is_none()),
@@ -182,22 +193,23 @@ pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> 
 }
 
 /// The searches, in order. Kinds of call that a playbook cannot tell apart have one search.
-fn searched(world: &[Row], plan: &Plan, all: &[Unit<'_>], bounds: Bounds, jobs: NonZeroUsize) -> Vec<Found> {
-    let same = |unit: &Unit<'_>, other: &Unit<'_>| unit.dropped == other.dropped && unit.kind.is_like(plan, other.kind);
+fn searched(asked: Asked<'_>, all: &[Unit<'_>], bounds: Bounds, jobs: NonZeroUsize) -> Vec<Found> {
+    let same =
+        |unit: &Unit<'_>, other: &Unit<'_>| unit.dropped == other.dropped && unit.kind.is_like(asked.plan, other.kind);
     let first = |unit: &Unit<'_>| all.iter().position(|other| same(unit, other)).unwrap_or_default();
     let firsts: Vec<usize> = all.iter().map(first).collect();
     let of_its_own: BTreeSet<usize> = firsts.iter().copied().collect();
     let of_its_own: Vec<usize> = of_its_own.into_iter().collect();
     let units: Vec<&Unit<'_>> = of_its_own.iter().filter_map(|&place| all.get(place)).collect();
-    let found = each_searched(world, plan, &units, bounds, jobs);
+    let found = each_searched(asked, &units, bounds, jobs);
     let of = |first: &usize| of_its_own.binary_search(first).ok().and_then(|place| found.get(place));
     firsts.iter().filter_map(of).cloned().collect()
 }
 
-fn each_searched(world: &[Row], plan: &Plan, units: &[&Unit<'_>], bounds: Bounds, jobs: NonZeroUsize) -> Vec<Found> {
+fn each_searched(asked: Asked<'_>, units: &[&Unit<'_>], bounds: Bounds, jobs: NonZeroUsize) -> Vec<Found> {
     let work = |simulator: &mut Simulator, unit: &&Unit<'_>| {
-        let alphabet = Alphabet::of(plan, unit.kind, world, unit.dropped);
-        search(plan, unit, &alphabet).run(simulator, bounds)
+        let alphabet = Alphabet::of(asked.plan, unit.kind, asked.world, unit.dropped);
+        search(asked.plan, unit, &alphabet).run(simulator, bounds)
     };
     pool::map(units, jobs, Simulator::new, work, |_| false)
 }
@@ -207,7 +219,7 @@ fn search<'a>(plan: &'a Plan, unit: &Unit<'a>, alphabet: &'a Alphabet) -> Search
     Search { plan, kind: unit.kind, alphabet, honours_keys, merges: true }
 }
 
-fn property_result(world: &[Row], plan: &Plan, id: FindingId, units: &[Unit<'_>], found: &[Found]) -> PropertyResult {
+fn property_result(asked: Asked<'_>, id: FindingId, units: &[Unit<'_>], found: &[Found]) -> PropertyResult {
     let fate = |found: &Found| match (found.shown.contains_key(&id), found.cut, found.asked.contains(&id)) {
         (true, ..) => Fate::Violated,
         (false, Some(departures), _) => Fate::CutShort(departures),
@@ -220,29 +232,30 @@ fn property_result(world: &[Row], plan: &Plan, id: FindingId, units: &[Unit<'_>]
         id,
         fate: kinds.iter().map(|(_, fate)| *fate).min().unwrap_or(Fate::NotAsked),
         kinds,
-        counterexample: shortest(world, plan, id, units, found),
+        counterexample: shortest(asked, id, units, found),
     }
 }
 
 /// The shortest script over all kinds of call that shows a finding.
-fn shortest(world: &[Row], plan: &Plan, id: FindingId, units: &[Unit<'_>], found: &[Found]) -> Option<Counterexample> {
+fn shortest(asked: Asked<'_>, id: FindingId, units: &[Unit<'_>], found: &[Found]) -> Option<Counterexample> {
     let shown = units.iter().zip(found).filter_map(|(unit, found)| Some((unit, found.shown.get(&id)?)));
     let (unit, shown) = shown.min_by_key(|(_, shown)| (shown.departures, shown.path.len()))?;
-    let alphabet = Alphabet::of(plan, unit.kind, world, unit.dropped);
-    Some(counterexample(&search(plan, unit, &alphabet), id, shown))
+    let alphabet = Alphabet::of(asked.plan, unit.kind, asked.world, unit.dropped);
+    Some(counterexample(&search(asked.plan, unit, &alphabet), asked.playbook, id, shown))
 }
 
-fn counterexample(search: &Search<'_>, id: FindingId, shown: &Shown) -> Counterexample {
+fn counterexample(search: &Search<'_>, playbook: &str, id: FindingId, shown: &Shown) -> Counterexample {
     let (plan, kind) = (search.plan, search.kind);
     let answers = shown.path.iter().filter_map(|(asked, place)| search.alphabet.answers(*asked).get(*place));
     let answers: Vec<String> = answers.map(|letter| letter.name.clone()).collect();
-    let title = format!("{} under {}: {}", id.as_str(), plan.names.playbook, answers.join("; "));
+    let title = format!("{} under {}: {}", id.as_str(), playbook, answers.join("; "));
     let mut fixture = kind.fixture(plan, &title, search.script(&shown.path));
     let expect = {
         let scenario = Scenario::of_fixture(&fixture, plan);
         expected(plan, &scenario, Simulator::new().run_fixture(plan, &scenario))
     };
-    fixture.expect = BTreeMap::from([(plan.playbook.name.to_string(), expect)]);
+    fixture.playbooks = vec![playbook.to_owned()];
+    fixture.expect = BTreeMap::from([(playbook.to_owned(), expect)]);
     let text = to_yaml(&fixture);
     let confirmed =
         fixture::parse(Source::whole("counterexample", text.clone())).is_ok_and(|read| shows(plan, &read, id));
