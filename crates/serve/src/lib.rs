@@ -1,5 +1,6 @@
 //! The dispatch protocol: lines in, lines out, over the dispatcher with names. Without clock, threads and I/O.
 
+pub mod conform;
 pub mod decider;
 pub mod error;
 mod events;

@@ -1,0 +1,135 @@
+//! What a dispatcher does with a fixture, beside what a playbook does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use playproof_engine::event::{Decision, OutcomeWord, unnamed};
+use playproof_engine::fixture::Fixture;
+use playproof_engine::ids::AttemptNo;
+use playproof_engine::plan::Plan;
+use playproof_engine::sim::{Recording, Scenario};
+use playproof_engine::time::Instant;
+use playproof_report::json::event_objects;
+
+use super::driver::{Broken, Driven, Driver};
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Moments do not count.
+    pub ignores_waits: bool,
+    /// Only the effects upstream count.
+    pub only_effects: bool,
+}
+
+/// A fixture under a playbook and by a dispatcher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// The first decision that differs.
+    pub difference: Option<Difference>,
+    /// The effects upstream under the playbook.
+    pub effects: u32,
+    /// Those that the dispatcher caused.
+    pub effects_caused: u32,
+    /// Of each call whose events differ: its name, and both; empty where the dispatcher tells none.
+    pub events: BTreeMap<String, (Vec<String>, Vec<String>)>,
+}
+
+/// A decision that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The call.
+    pub call: String,
+    /// What the playbook does; none: nothing more.
+    pub playbook: Option<String>,
+    /// What the dispatcher does; none: nothing more.
+    pub dispatcher: Option<String>,
+}
+
+/// Drives a dispatcher over a fixture, and compares it with a playbook. `ask` says a line and gives its answer.
+///
+/// # Errors
+/// The dispatcher does not answer, or not by the protocol.
+pub fn compare(
+    plan: &Plan,
+    fixture: &Fixture,
+    how: Comparison,
+    ask: impl FnMut(&str) -> Result<String, String>,
+) -> Result<Compared, Broken> {
+    let scenario = Scenario::of_fixture(fixture, plan);
+    let Recording { record, .. } = Recording::of_fixture(plan, fixture, &scenario);
+    let names: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
+    let name = |call: playproof_engine::ids::CallId| names.get(call.index()).cloned().unwrap_or_default();
+    let mut expected: BTreeMap<String, Vec<(Instant, String)>> = BTreeMap::new();
+    let mut draws: BTreeMap<(String, AttemptNo), String> = BTreeMap::new();
+    for event in &record.events {
+        let what = match event.what {
+            Decision::AttemptStarted { attempt, .. } => format!("send {attempt}"),
+            Decision::Outcome(outcome) => format!("done {}", outcome.kind.as_str()),
+            Decision::RetryScheduled { attempt, draw: Some(draw), .. } => {
+                draws.insert((name(event.call), AttemptNo::new(attempt.get().saturating_sub(1))), draw.to_string());
+                continue;
+            }
+            _ => continue,
+        };
+        expected.entry(name(event.call)).or_default().push((event.at, what));
+    }
+    let driven = Driver::new(plan, fixture, &scenario, &draws, ask).run()?;
+    let effects = record.ledger.net().values().map(|net| net.effects).sum();
+    let difference = match how.only_effects {
+        true => (effects != driven.effects).then(|| Difference {
+            call: "all calls".to_owned(),
+            playbook: Some(format!("{effects} effects")),
+            dispatcher: Some(format!("{} effects", driven.effects)),
+        }),
+        false => first_difference(&expected, &driven, how.ignores_waits),
+    };
+    let transcript = record.transcript(&plan.names, &names, &unnamed);
+    let mut events: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
+    if !driven.events.is_empty() {
+        for (event, object) in record.events.iter().zip(event_objects(&transcript)) {
+            let object: serde_json::Value = serde_json::from_str(&object).unwrap_or_default(); // of our own
+            events.entry(name(event.call)).or_default().0.push(object.to_string());
+        }
+        for (call, told) in &driven.events {
+            events.entry(call.clone()).or_default().1 = told.iter().map(ToString::to_string).collect();
+        }
+        events.retain(|_, (own, told)| own != told);
+    }
+    Ok(Compared { difference, effects, effects_caused: driven.effects, events })
+}
+
+/// The first decision of the first call that differs.
+fn first_difference(
+    expected: &BTreeMap<String, Vec<(Instant, String)>>,
+    driven: &Driven,
+    ignores_waits: bool,
+) -> Option<Difference> {
+    let calls: BTreeSet<&String> = expected.keys().chain(driven.decided.keys()).collect();
+    let shown = |(at, what): &(Instant, String)| match ignores_waits {
+        true => what.clone(),
+        false => format!("{what} at {} ms", at.since(Instant::ZERO)),
+    };
+    let sends = |all: Option<&Vec<(Instant, String)>>| -> Vec<(Instant, String)> {
+        let is_compared = |what: &str| what.starts_with("send ") || what.starts_with("done ");
+        all.into_iter().flatten().filter(|(_, what)| is_compared(what)).cloned().collect()
+    };
+    calls.into_iter().find_map(|call| {
+        let (own, theirs) = (sends(expected.get(call)), sends(driven.decided.get(call)));
+        (0..own.len().max(theirs.len())).find_map(|n| {
+            let (own, theirs) = (own.get(n), theirs.get(n));
+            let is_same = own.zip(theirs).is_some_and(|(own, theirs)| is_same(own, theirs, ignores_waits));
+            (!is_same).then(|| Difference {
+                call: call.clone(),
+                playbook: own.map(shown),
+                dispatcher: theirs.map(shown),
+            })
+        })
+    })
+}
+
+/// Whether two decisions are the same. An end in a word of the dispatcher's own is any end.
+fn is_same(own: &(Instant, String), theirs: &(Instant, String), ignores_waits: bool) -> bool {
+    let word = |what: &str| what.strip_prefix("done ").map(OutcomeWord::parse);
+    let is_same_what = own.1 == theirs.1 || (word(&own.1).is_some() && word(&theirs.1) == Some(None));
+    is_same_what && (ignores_waits || own.0 == theirs.0)
+}

@@ -1,0 +1,159 @@
+//! The lines of a driver that has a fixture's upstream.
+
+use std::fmt::Write as _;
+
+use playproof_engine::call::Reply;
+use playproof_engine::event::{ErrorFacts, KindFrom, RequestKind};
+use playproof_engine::fixture::FixtureCall;
+use playproof_engine::plan::Plan;
+use playproof_engine::playbook::Access;
+use playproof_engine::sim::{DrivenCall, Scenario};
+use playproof_engine::time::Instant;
+
+use crate::object::Object;
+use crate::protocol::PROTOCOL;
+
+/// What came of a request.
+#[derive(Clone, Debug)]
+pub(super) enum Came {
+    Reply(Reply),
+    Timeout,
+    Lost,
+    /// An answer after the timeout.
+    Late(Reply),
+}
+
+/// The beginning: what a dispatcher without tool facts needs to know of the tools.
+pub(super) fn hello(scenario: &Scenario<'_>) -> String {
+    let mut tools = String::new();
+    let mut object = Object::new(&mut tools);
+    let mut known = std::collections::BTreeSet::new();
+    for call in scenario.calls.iter().filter(|call| known.insert(call.tool_name)) {
+        let mut facts = String::new();
+        let access = if call.facts.access == Access::Write { "write" } else { "read" };
+        Object::new(&mut facts)
+            .text("access", access)
+            .json("idempotent", if call.facts.idempotent { "true" } else { "false" })
+            .span("timeout_ms", call.facts.timeout)
+            .end();
+        object = object.json(call.tool_name, &facts);
+    }
+    object.end();
+    let mut line = String::new();
+    Object::new(&mut line)
+        .text("type", "hello")
+        .text("protocol", PROTOCOL)
+        .json("events", "true")
+        .json("tools", &tools)
+        .end();
+    line
+}
+
+/// A call is made.
+pub(super) fn call(plan: &Plan, at: Instant, written: &FixtureCall, driven: &DrivenCall<'_>) -> String {
+    let mut line = String::new();
+    let object = begin(&mut line, "call", at, &written.name)
+        .text("tool", driven.tool_name)
+        .json("args", if written.args.is_empty() { "{}" } else { &written.args })
+        .text_if("run", written.run.as_deref())
+        .text_if("key", driven.key_text())
+        .text_if("token", written.token.as_deref());
+    let object = match written.timeout {
+        Some(timeout) => object.span("timeout_ms", timeout),
+        None => object,
+    };
+    let known = plan.steps_of(driven.tool_name);
+    if known.is_empty() {
+        object.end();
+        return line;
+    }
+    let mut steps = String::new();
+    let mut all = Object::new(&mut steps);
+    for step in known {
+        let own = written.steps.iter().find(|own| *own.step == *step.name);
+        all = all.json(&step.name, own.map_or("null", |own| &own.args));
+    }
+    all.end();
+    object.json("steps", &steps).end();
+    line
+}
+
+/// A moment has come, or the caller goes away.
+pub(super) fn bare(kind: &str, at: Instant, name: &str) -> String {
+    let mut line = String::new();
+    begin(&mut line, kind, at, name).end();
+    line
+}
+
+/// What came of a request.
+pub(super) fn answer(at: Instant, name: &str, asked: RequestKind, came: &Came, draw: Option<&str>) -> String {
+    let mut line = String::new();
+    let object = begin(&mut line, "answer", at, name);
+    let object = match asked {
+        RequestKind::Attempt(attempt) => object.number("attempt", attempt.get()),
+        RequestKind::Refresh(_) => object.text("asked", "refresh"),
+        RequestKind::Reversal => object.text("asked", "reversal"),
+    };
+    let object = match draw {
+        Some(draw) => object.json("draw", draw),
+        None => object,
+    };
+    let object = match came {
+        Came::Timeout => object.json("timeout", "true"),
+        Came::Lost => object.json("lost", "true"),
+        Came::Reply(reply) => with_reply(object, reply),
+        Came::Late(reply) => with_reply(object.json("late", "true"), reply),
+    };
+    object.end();
+    line
+}
+
+fn begin<'o>(line: &'o mut String, kind: &str, at: Instant, name: &str) -> Object<'o> {
+    Object::new(line).text("type", kind).text("id", name).at("at_ms", at)
+}
+
+fn with_reply<'o>(object: Object<'o>, reply: &Reply) -> Object<'o> {
+    let object = match reply {
+        Reply::Ok => return object.json("ok", "true"),
+        Reply::Failed(None) => object.json("ok", "false"),
+        Reply::Failed(Some(_)) => object,
+        Reply::Suspected(_) => object.json("suspected", "true"),
+        Reply::Unfinished(_) => object.json("accepted", "true"),
+    };
+    match reply.error() {
+        Some(error) => object.json("error", &written(error)),
+        None => object,
+    }
+}
+
+/// An error as the protocol has it.
+fn written(error: &ErrorFacts) -> String {
+    let mut out = String::new();
+    let mut object = Object::new(&mut out)
+        .text_if("kind", error.kind.as_deref())
+        .text_if("message", error.message.as_deref())
+        .text_if("code", error.code.as_deref())
+        .text_if("kind_from", error.kind_from.map(KindFrom::as_str));
+    if let Some(status) = error.status {
+        object = object.number("status", status);
+    }
+    if let Some(wait) = error.retry_after {
+        object = object.span("retry_after_ms", wait);
+    }
+    if let Some(should_retry) = error.should_retry {
+        object = object.json("should_retry", if should_retry { "true" } else { "false" });
+    }
+    if !error.headers.is_empty() {
+        let mut headers = String::from("{");
+        for (n, values) in error.headers.by_name().enumerate() {
+            let name = values.first().map_or("", |header| &header.name);
+            let texts: Vec<&str> = values.iter().map(|header| &*header.value).collect();
+            let comma = if n > 0 { "," } else { "" };
+            let _ = write!(headers, "{comma}{}:{}", serde_json::Value::from(name), serde_json::Value::from(texts));
+        }
+        headers.push('}');
+        object = object.json("headers", &headers);
+    }
+    object.end();
+    out
+}

@@ -1,0 +1,10 @@
+//! Drives a dispatcher over fixtures by the protocol, and compares what it does with what a playbook does.
+
+mod compared;
+mod driver;
+mod lines;
+#[cfg(test)]
+mod tests;
+
+pub use compared::{Compared, Comparison, Difference, compare};
+pub use driver::Broken;
