@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, check, completions, confirm, coverage, demo, explain, formats, graph_args, help, history, impact, init,
-    lint, propose, reject, replay, review, schema, serve, verify,
+    accept, check, completions, confirm, conform, coverage, demo, explain, formats, graph_args, help, history, impact,
+    init, lint, propose, reject, replay, review, schema, serve, verify,
 };
 use super::terminal::ColorChoice;
 
@@ -83,6 +83,8 @@ pub enum ParsedCommand {
     History(history::Args),
     /// Show the order of actions, ask it about a run, or draft it
     Graph(graph_args::Args),
+    /// Compare a dispatcher of your own with a playbook, fixture by fixture
+    Conform(conform::Args),
     /// Decide for a program, call by call, as the playbook was rehearsed
     Serve(serve::Args),
     /// List the formats of recordings; try a mapping, convert a recording

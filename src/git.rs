@@ -1,4 +1,4 @@
-//! Asks git about the working tree. Only this file starts another program, and only for flags that need git; no
+//! Asks git about the working tree. This file and `conform` start other programs; this one only for flags that need git; no
 //! configuration of a repository can make git start a third program.
 
 use std::collections::BTreeSet;

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 3] = [
 
 /// The commands of the second page, `help more`.
 const MORE: [(&str, &[&str]); 1] =
-    [("More commands", &["accept", "reject", "demo", "history", "graph", "serve", "schema", "completions"])];
+    [("More commands", &["accept", "reject", "demo", "history", "graph", "serve", "conform", "schema", "completions"])];
 
 /// The definition that arguments are parsed with and `help` prints from, its pages `width` columns wide.
 pub fn definition(width: usize) -> Command {

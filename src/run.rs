@@ -9,8 +9,8 @@ use clap::error::{ContextValue, ErrorKind};
 
 use super::args::{Cli, ParsedCommand};
 use super::command::{
-    accept, check, completions, confirm, coverage, demo, explain, formats, graph, help, history, impact, init, lint,
-    propose, reject, replay, review, schema, serve, verify,
+    accept, check, completions, confirm, conform, coverage, demo, explain, formats, graph, help, history, impact, init,
+    lint, propose, reject, replay, review, schema, serve, verify,
 };
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
@@ -151,6 +151,7 @@ fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) ->
         ParsedCommand::Impact(args) => impact::run(&args, terminal, output),
         ParsedCommand::Propose(args) => propose::run(&args, terminal, output),
         ParsedCommand::Formats(args) => formats::run(&args, terminal, output),
+        ParsedCommand::Conform(args) => conform::run(&args, output),
         ParsedCommand::Serve(args) => serve::run(&args),
         ParsedCommand::Schema(args) => schema::run(&args, output),
         ParsedCommand::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),

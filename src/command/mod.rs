@@ -4,6 +4,7 @@ pub mod accept;
 pub mod check;
 pub mod completions;
 pub mod confirm;
+pub mod conform;
 pub mod coverage;
 pub mod demo;
 pub mod explain;

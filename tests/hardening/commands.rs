@@ -62,8 +62,9 @@ const KEEP: [&str; 8] = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, `review`, and `serve`, which appends to its journal.
-const READING: [&str; 20] = [
+const READING: [&str; 21] = [
     "completions",
+    "conform",
     "demo",
     "explain",
     "formats",

@@ -179,9 +179,10 @@ const OF_A_PROJECT: [&[&str]; 16] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 15] = [
     "accept",
     "completions",
+    "conform",
     "demo",
     "formats",
     "formats show",

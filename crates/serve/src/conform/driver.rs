@@ -15,6 +15,7 @@ use playproof_engine::playbook::Access;
 use playproof_engine::sim::Scenario;
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{Ledger, Request, Upstream, UpstreamReply};
+use playproof_intake::number::Decimal;
 
 use super::lines::{self, Came};
 
@@ -57,6 +58,12 @@ struct Answered {
     #[serde(default)]
     events: Vec<Map<String, Value>>,
     error: Option<String>,
+}
+
+/// A span in milliseconds, to the nearest microsecond: others compute with floats.
+fn nearest(millis: &str) -> Option<Duration> {
+    let tenths = Decimal::parse(millis)?.scaled(4)?;
+    Some(Duration::from_micros(tenths.saturating_add(5) / 10))
 }
 
 /// A fixture that is driven.
@@ -164,7 +171,7 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
 
     fn want(&mut self, now: Instant, want: &Map<String, Value>) -> Result<(), String> {
         let text = |key: &str| want.get(key).and_then(Value::as_str);
-        let millis = |key: &str| want.get(key).and_then(|value| Duration::parse_millis(&value.to_string()));
+        let millis = |key: &str| want.get(key).and_then(|value| nearest(&value.to_string()));
         if let Some(name) = text("send") {
             let number = |key: &str| want.get(key).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
             let asked = match (text("asked"), number("attempt")) {

@@ -32,8 +32,10 @@ pub(super) fn hello(scenario: &Scenario<'_>) -> String {
         let mut facts = String::new();
         let access = if call.facts.access == Access::Write { "write" } else { "read" };
         Object::new(&mut facts)
+            .json("declared", if call.facts.declared { "true" } else { "false" })
             .text("access", access)
             .json("idempotent", if call.facts.idempotent { "true" } else { "false" })
+            .text_if("retry", call.facts.never_retried.then_some("never"))
             .span("timeout_ms", call.facts.timeout)
             .end();
         object = object.json(call.tool_name, &facts);

@@ -1,0 +1,193 @@
+//! `playproof conform`: asks a dispatcher of the user's own what it does with each fixture, and compares it with a playbook.
+
+#![expect(clippy::disallowed_methods, reason = "this command starts the dispatcher that `--exec` names")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::workspace::{Workspace, load_fixture};
+use playproof_engine::fixture::Fixture;
+use playproof_engine::plan::Plan;
+use playproof_report::text::counted;
+use playproof_serve::conform::{Compared, Comparison, Difference, compare};
+
+/// How long a dispatcher may be silent.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What may differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Ignored {
+    /// The moments of requests and ends
+    Waits,
+}
+
+/// What counts alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Only {
+    /// The effects upstream
+    Effects,
+}
+
+/// What is compared.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The command reads lines of `dispatch/1` and answers each with one (docs/dispatch-protocol.md). Playproof has the clock and the
+upstream. `examples/conform` has shims for asyncio and Node, and two dispatchers.
+
+Examples:
+  playproof conform --exec 'python3 my_dispatcher.py'
+  playproof conform --exec 'node my_dispatcher.mjs' fixtures/refund-times-out.yaml --ignore waits
+
+Exit codes: 0 no difference, 1 a difference, 2 the command does not start, is silent for 5 s, or prints no protocol.")]
+pub struct Args {
+    /// Fixtures, or folders of them [default: the project's]
+    #[arg(value_name = "FIXTURES")]
+    pub fixtures: Vec<String>,
+
+    /// The command that starts the dispatcher; a shell reads it
+    #[arg(long, value_name = "CMD")]
+    pub exec: String,
+
+    /// The playbook that it is compared with [default: the project's]
+    #[arg(long, value_name = "PLAYBOOK")]
+    pub playbook: Option<String>,
+
+    /// What may differ
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub ignore: Option<Ignored>,
+
+    /// What counts alone
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub only: Option<Only>,
+}
+
+/// Compares.
+pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
+    let workspace = Workspace::open()?;
+    let (name, used) = workspace.playbook(args.playbook.as_deref())?;
+    let fixtures = fixtures(args, workspace)?;
+    let how = Comparison { ignores_waits: args.ignore.is_some(), only_effects: args.only.is_some() };
+    let mut dispatcher = Started::new(&args.exec)?;
+    let (mut lines, mut asked, mut skipped, mut differ, mut more) = (Vec::new(), 0_u64, 0_u64, 0_u64, 0_u64);
+    for (fixture_name, fixture) in &fixtures {
+        if has_steps(&used.plan, fixture) {
+            skipped += 1;
+            continue;
+        }
+        asked += 1;
+        let compared = compare(&used.plan, fixture, how, |line| dispatcher.say(line)).map_err(|broken| {
+            Failure::new(format!("`{}` cannot be compared on the fixture `{fixture_name}`: {}", args.exec, broken.why))
+                .help(format!("the last line that it got: {}", broken.said))
+        })?;
+        differ += u64::from(compared.difference.is_some());
+        more += u64::from(compared.effects_caused > compared.effects);
+        lines.extend(line(fixture_name, &compared));
+    }
+    if asked == 0 {
+        return Err(Failure::new("there is no fixture to compare").next("playproof help conform"));
+    }
+    lines.push(format!(
+        "{} compared with `{name}`: {} the same, {differ} differ, {more} with more effects",
+        counted(asked, "fixture", "fixtures"),
+        asked - differ,
+    ));
+    if skipped > 0 {
+        lines.push(format!(
+            "{} with actions of several steps, which a dispatcher of tools cannot know",
+            counted(skipped, "fixture is left out", "fixtures are left out")
+        ));
+    }
+    output.lines(&lines)?;
+    Ok(if differ > 0 { Exit::Found } else { Exit::Clean })
+}
+
+/// The fixtures that are named, or those of the project.
+fn fixtures(args: &Args, workspace: Workspace) -> Result<Vec<(String, Fixture)>, Failure> {
+    let of_folder = |workspace: &Workspace| workspace.load_fixtures(&workspace.fixture_names()?, NonZeroUsize::MIN);
+    if args.fixtures.is_empty() {
+        workspace.refuse_empty()?;
+        return of_folder(&workspace);
+    }
+    let mut all = Vec::new();
+    for path in &args.fixtures {
+        if Path::new(path).is_dir() {
+            all.extend(of_folder(&Workspace::open()?.with_fixtures(Some(path)))?);
+        } else {
+            all.push((path.clone(), load_fixture(path)?));
+        }
+    }
+    Ok(all)
+}
+
+/// Whether a call of a fixture is an action of several steps under a plan.
+fn has_steps(plan: &Plan, fixture: &Fixture) -> bool {
+    fixture.calls.iter().any(|call| call.is_action || !plan.steps_of(&call.tool).is_empty())
+}
+
+/// What differs in a fixture, in a line.
+fn line(fixture: &str, compared: &Compared) -> Option<String> {
+    let Difference { call, playbook, dispatcher } = compared.difference.as_ref()?;
+    let shown = |what: &Option<String>| what.clone().unwrap_or_else(|| "nothing more".to_owned());
+    Some(format!(
+        "{fixture}: {call}: playbook: {}; dispatcher: {}; effects: {} and {}",
+        shown(playbook),
+        shown(dispatcher),
+        compared.effects,
+        compared.effects_caused,
+    ))
+}
+
+/// A dispatcher that was started. It ends with this value.
+struct Started {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: Receiver<String>,
+}
+
+impl Started {
+    fn new(command: &str) -> Result<Started, Failure> {
+        let mut shell = std::process::Command::new("sh");
+        let started = shell.arg("-c").arg(command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = started.map_err(|error| Failure::new(format!("`{command}` does not start: {error}")))?;
+        let (to, out) = (child.stdin.take(), child.stdout.take());
+        let (heard, from) = channel();
+        // A thread reads, so that silence has an end.
+        std::thread::spawn(move || {
+            let Some(out) = out else { return };
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                if heard.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Started { child, to, from })
+    }
+
+    /// What a line is answered with.
+    fn say(&mut self, line: &str) -> Result<String, String> {
+        let said = self.to.as_mut().map(|to| to.write_all(format!("{line}\n").as_bytes()).and_then(|()| to.flush()));
+        if !matches!(said, Some(Ok(()))) {
+            return Err("it has ended".to_owned());
+        }
+        self.from.recv_timeout(PATIENCE).map_err(|error| match error {
+            std::sync::mpsc::RecvTimeoutError::Timeout => format!("it is silent for {} s", PATIENCE.as_secs()),
+            std::sync::mpsc::RecvTimeoutError::Disconnected => "it has ended".to_owned(),
+        })
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.to = None;
+        let _ = self.child.kill(); // it may have ended
+        let _ = self.child.wait();
+    }
+}
