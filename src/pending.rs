@@ -131,6 +131,15 @@ fn acceptable(result: &CaseResult) -> Result<Option<GoldenFile>, Failure> {
             .help(format!("{first}; mend the playbook, or what the fixture expects"))
             .next(Command::new("playproof check").name(&result.id.to_string())));
     }
+    if !result.unexpected_harm.is_empty() && result.pending_golden().is_some() {
+        let ids: Vec<&str> = result.unexpected_harm.iter().map(|id| id.as_str()).collect();
+        let (ids, CaseId { playbook, .. }) = (ids.join(", "), &result.id);
+        let said =
+            format!("`{}` cannot be accepted: `{playbook}` does harm that its fixture does not expect", result.id);
+        return Err(Failure::new(format!("{said}: {ids}"))
+            .help(format!("mend the playbook, or name it in `expect` of `{playbook}`: `findings: [{ids}]`"))
+            .next(Command::new("playproof check").name(&result.id.to_string())));
+    }
     if let GoldenState::Unreadable(report) = &result.golden {
         return Err(Failure::from(report.clone()));
     }
@@ -179,7 +188,14 @@ mod tests {
     /// A run that differs from a golden that had other attempts.
     fn result(golden: GoldenState) -> CaseResult {
         let id = CaseId { playbook: "p".into(), fixture: "f".into() };
-        CaseResult { id, title: String::new(), body: body(2), golden, contradictions: Vec::new() }
+        CaseResult {
+            id,
+            title: String::new(),
+            body: body(2),
+            golden,
+            contradictions: Vec::new(),
+            unexpected_harm: Vec::new(),
+        }
     }
 
     fn diverged() -> GoldenState {

@@ -77,14 +77,19 @@ const DENIED_QUEUE: &str = "{ queue: policy_review } }\n    tell: { class: exter
 const OTHER_QUEUE: &str = "{ queue: unclassified } }\n    tell: { class: external_api_error }";
 
 #[test]
-fn rows_under_which_a_run_contradicts_its_fixture_are_accepted_and_the_exit_code_says_so() {
+fn rows_under_which_a_run_contradicts_its_fixture_are_refused() {
     let project = Project::few();
     project.edit(PLAYBOOK, DENIED_QUEUE, OTHER_QUEUE);
     let ran = project.run(&["accept"]).exits(2);
     assert!(ran.err.contains("rows are not accepted without a reason"), "{}", ran.err);
     assert!(ran.err.contains("it contradicts its fixture"), "{}", ran.err);
-    let ran = project.run(&["accept", "standard", "--reason", "why"]).exits(1);
-    assert!(ran.out.ends_with("\n\n1 run contradicts its fixture\nnext: playproof check\n"), "{}", ran.out);
+    let before = project.files();
+    for args in [&["accept", "standard", "--reason", "why"][..], &["accept", "--reason", "why"]] {
+        let ran = project.run(args).exits(2);
+        assert!(ran.err.contains("under these rows 1 run contradicts its fixture"), "{}", ran.err);
+        assert!(ran.err.contains("refund.queue"), "{}", ran.err);
+        assert_eq!(project.files(), before, "nothing is accepted in part");
+    }
 }
 
 #[test]
@@ -115,6 +120,26 @@ fn a_weakened_guard_wants_a_reason() {
     assert_eq!(project.run(&["accept"]).code, 2);
     assert_eq!(project.run(&["accept", "--reason", "it is idempotent now"]).code, 0);
     assert!(project.read("goldens/standard/refund.snap").contains("why: it is idempotent now"));
+}
+
+/// A study playbook sends the refund again, and the fixture does not say that it is to show that.
+#[test]
+fn harm_that_a_fixture_does_not_expect_cannot_be_accepted() {
+    let project = small("args: { order: o_91 }", "{ timeout: {}, applied: true }, { ok: {} }", "effects: 1");
+    project.edit("fixtures/refund.yaml", "effects: 1", "effects: 2");
+    project.edit(PLAYBOOK, "limits:", "study: { why: to see it, retry_guard: off }\nlimits:");
+    project.edit(
+        PLAYBOOK,
+        "    when: { kind: timeout, access: write, idempotent: false, keyed: false }",
+        "    when: { kind: nothing }",
+    );
+    project.run(&["check"]).exits(1);
+    let refused = project.run(&["accept", "--reason", "why"]).exits(2);
+    assert!(refused.err.contains("does not expect: duplicate_effect, unsafe_retry"), "{}", refused.err);
+    assert!(refused.err.contains("`findings: [duplicate_effect, unsafe_retry]`"), "{}", refused.err);
+    project.edit("fixtures/refund.yaml", "effects: 2", "effects: 2, findings: [duplicate_effect, unsafe_retry]");
+    project.run(&["check"]).exits(1);
+    project.run(&["accept", "--reason", "why"]).exits(0);
 }
 
 #[test]

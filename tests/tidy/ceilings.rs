@@ -7,8 +7,8 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 8] = [
-    ("crates/analysis/src", 21_050),
-    ("crates/engine/src", 19_600),
+    ("crates/analysis/src", 21_200),
+    ("crates/engine/src", 19_850),
     ("crates/explore/src", 2_300),
     ("crates/formats/src", 11_300),
     ("crates/report/src", 13_700),

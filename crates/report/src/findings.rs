@@ -89,6 +89,12 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::RetryAmplification => {
             format!("the calls of its server took {} while it failed", counted(count, "request", "requests"))
         }
+        FindingId::UncountedProbes => {
+            format!(
+                "{} of its server counted neither way, and its breaker is half open",
+                counted(count, "probe", "probes")
+            )
+        }
         FindingId::TokenReused => "another call redeemed its reversal token before".to_owned(),
         FindingId::UnsafeAdvice => "its agent was told to make it again, and the call before may have acted".to_owned(),
         FindingId::IgnoredAdvice => "its agent was told not to make it again".to_owned(),

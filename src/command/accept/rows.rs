@@ -53,12 +53,22 @@ impl<'a> EditedRows<'a> {
         names.into_iter().cloned().collect()
     }
 
-    /// How many runs under these playbooks contradict their fixtures.
-    pub fn contradicting(&self) -> usize {
+    /// Refuses rows under which runs contradict their fixtures.
+    ///
+    /// # Errors
+    /// There is such a run.
+    pub fn refuse_contradicted(&self) -> Result<(), Failure> {
         let playbooks = self.playbooks();
         let contradicts =
             |result: &&CaseResult| !result.contradictions.is_empty() && playbooks.contains(&result.id.playbook);
-        self.checked.report.results.iter().filter(contradicts).count()
+        let runs: Vec<_> = self.checked.report.results.iter().filter(contradicts).collect();
+        let Some(first) = runs.first() else { return Ok(()) };
+        let count = counted(runs.len() as u64, "run contradicts its fixture", "runs contradict their fixtures");
+        let said = first.contradictions.first().map(|said| format!("`{}`: {said}", first.id)).unwrap_or_default();
+        Err(Failure::new(format!("under these rows {count}"))
+            .help(said)
+            .and_help("mend the rows, or what the fixtures expect; nothing was changed")
+            .next(Command::new("playproof check").name(&first.id.to_string())))
     }
 
     /// The rows before and after.

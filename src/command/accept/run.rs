@@ -14,7 +14,6 @@ use crate::workspace::Workspace;
 use crate::{pending, reason};
 use playproof_formats::shell::Command;
 use playproof_report::proposal::page;
-use playproof_report::text::counted;
 
 /// What is accepted.
 #[derive(Debug, clap::Args)]
@@ -30,13 +29,12 @@ Rows, proposals, a changed effect and a weakened guard need a reason. It is kept
 in the golden, and in the history (`playproof history`). A proposal is accepted by its name alone, one at a time.
 
 All that is named is accepted, or nothing is. A run that contradicts the `expect` of its fixture cannot be accepted,
-and neither can a proposal that `playproof propose check` objects to. Rows can, for their reason is another one; the
-exit code then says that a run under them contradicts its fixture.
+and neither can rows under which one does, nor a proposal that `playproof propose check` objects to. A run with an unsafe
+finding by the playbook is accepted only where `expect` names the finding.
 
 Where a name has two meanings, say which: `fixtures/NAME`, `playbooks/NAME` or `proposals/NAME`.
 
-Exit codes: 0 accepted, 1 a proposal has objections, or a run under accepted rows contradicts its fixture, 2 nothing
-waits, or something may not be accepted.")]
+Exit codes: 0 accepted, 1 a proposal has objections, 2 nothing waits, or something may not be accepted.")]
 pub struct Args {
     /// Runs as PLAYBOOK/FIXTURE, fixtures, playbooks or a proposal [default: all waiting goldens and, with --reason, edited rows]
     #[arg(value_name = "ID")]
@@ -75,8 +73,6 @@ struct AcceptBatch {
     changes: Vec<Change>,
     lines: Vec<String>,
     pages: Vec<String>,
-    /// Runs that contradict their fixtures under the accepted rows.
-    contradicting: usize,
 }
 
 impl AcceptBatch {
@@ -91,13 +87,19 @@ impl AcceptBatch {
         Ok(())
     }
 
-    fn take_rows(&mut self, workspace: &Workspace, rows: EditedRows<'_>, reason: &str, terminal: &Terminal) {
+    fn take_rows(
+        &mut self,
+        workspace: &Workspace,
+        rows: EditedRows<'_>,
+        reason: &str,
+        terminal: &Terminal,
+    ) -> Result<(), Failure> {
+        rows.refuse_contradicted()?;
         self.pages.extend(rows.pages(terminal.out.width, terminal.out.palette()));
-        let contradicting = rows.contradicting();
         let (changes, said) = rows.accept(workspace, reason);
         self.changes.extend(changes);
         self.pages.push(said);
-        self.contradicting += contradicting;
+        Ok(())
     }
 
     fn commit(self, project_lock: &ProjectLock, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -109,13 +111,6 @@ impl AcceptBatch {
         if !self.pages.is_empty() {
             let above = if self.lines.is_empty() { "" } else { "\n" };
             output.page(&format!("{above}{}", self.pages.join("\n\n")))?;
-        }
-        if self.contradicting > 0 {
-            let said =
-                format!("{} its fixture", counted(self.contradicting as u64, "run contradicts", "runs contradict"));
-            let palette = terminal.out.palette();
-            output.page(&format!("\n{}\n{} playproof check", palette.bad(&said), palette.strong("next:")))?;
-            return Ok(Exit::Found);
         }
         Ok(Exit::Clean)
     }
@@ -149,7 +144,7 @@ fn goldens_and_rows(
         }
         let again = Command::new("playproof accept").names(named.runs.iter().chain(&named.playbooks));
         let reason = reason.ok_or_else(|| EditedRows::unexplained(again))?;
-        batch.take_rows(workspace, rows, reason, terminal);
+        batch.take_rows(workspace, rows, reason, terminal)?;
     }
     if named.is_empty() {
         let checked = check(Selection::default())?;
@@ -173,7 +168,7 @@ fn goldens_and_rows(
         }
         match reason {
             _ if rows.is_empty() => {}
-            Some(reason) => batch.take_rows(workspace, rows, reason, terminal),
+            Some(reason) => batch.take_rows(workspace, rows, reason, terminal)?,
             None => {
                 let next = Command::new("playproof accept --reason '...'");
                 let strong = terminal.out.palette().strong("next:");

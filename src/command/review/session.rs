@@ -329,6 +329,7 @@ mod tests {
                 None => GoldenState::Missing,
             },
             contradictions: Vec::new(),
+            unexpected_harm: Vec::new(),
         }
     }
 

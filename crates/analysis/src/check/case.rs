@@ -1,9 +1,11 @@
 //! Runs one fixture under one playbook and compares the run with its `expect` and its golden. Writes nothing.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use playproof_engine::fixture::Fixture;
+use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity};
+use playproof_engine::fixture::{Expect, Fixture};
 use playproof_engine::sim::{Contradiction, Plan, Scenario, SimulationRecord, Simulator, contradictions};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::{Class, Comparison, GoldenBody, GoldenFile, compare, parse_body};
@@ -49,6 +51,8 @@ pub struct CaseResult {
     pub golden: GoldenState,
     /// The run against the fixture's `expect`.
     pub contradictions: Vec<Contradiction>,
+    /// Unsafe findings by the playbook that the fixture's `expect` does not name: no golden blesses them.
+    pub unexpected_harm: Vec<FindingId>,
 }
 
 /// A run against its golden.
@@ -126,6 +130,11 @@ pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
     CaseResult {
         id: case.id.clone(),
         title: case.fixture.title.clone(),
+        // A recording has no title, and no place where people could expect anything.
+        unexpected_harm: match case.fixture.title.is_empty() {
+            true => Vec::new(),
+            false => unexpected_harm(expect, record),
+        },
         contradictions: expect.map_or_else(Vec::new, |expect| contradictions(expect, plan, &scenario, record)),
         golden: match &case.golden {
             None => GoldenState::Missing,
@@ -134,6 +143,15 @@ pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
         },
         body,
     }
+}
+
+/// The unsafe findings by the playbook that `expect` does not name.
+fn unexpected_harm(expect: Option<&Expect>, record: &SimulationRecord) -> Vec<FindingId> {
+    let named = expect.and_then(|expect| expect.findings.as_deref()).unwrap_or_default();
+    let is_harm = |finding: &&Finding| finding.severity == FindingSeverity::Unsafe && finding.by == FindingBy::Playbook;
+    let harm = record.findings.iter().filter(is_harm).map(|finding| finding.id);
+    let unnamed: BTreeSet<FindingId> = harm.filter(|id| !named.contains(id)).collect();
+    unnamed.into_iter().collect()
 }
 
 fn compare_with_golden(source: &Arc<Source>, body: &GoldenBody) -> GoldenState {

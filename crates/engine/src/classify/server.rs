@@ -21,8 +21,11 @@ enum Wish {
 
 /// What `error` says of waiting. `answered` is the time of the answer in its recording; a moment before the year 2000 is no
 /// date. The sources are read in order, and the first that can be read counts. Without any of their headers, the wait that
-/// the adapter has read counts.
+/// the adapter has read counts; without sources, the wait that is asked for under any playbook.
 pub fn server_says(error: &ErrorFacts, sources: &[DelaySource], answered: Option<Instant>) -> ServerSays {
+    if sources.is_empty() {
+        return ServerSays::from(asked_wait(error, answered));
+    }
     let mut says = ServerSays::default();
     let mut is_found = false;
     for source in sources {

@@ -1,5 +1,6 @@
 //! All that a rule can test on a failed attempt. Matches nothing itself.
 
+use super::server::asked_wait;
 use crate::event::{ErrorFacts, Headers};
 use crate::ids::AttemptNo;
 use crate::playbook::{Access, ConditionKind, ToolFacts};
@@ -50,7 +51,7 @@ impl<'a> Signal<'a> {
             message: error.and_then(|error| error.message.as_deref()),
             status: error.and_then(|error| error.status),
             code: error.and_then(|error| error.code.as_deref()),
-            retry_after: error.and_then(|error| error.retry_after),
+            retry_after: error.and_then(|error| asked_wait(error, None)),
             should_retry: error.and_then(ErrorFacts::says_to_retry),
             headers: error.map(|error| &error.headers),
             has_error: error.is_some(),

@@ -43,8 +43,8 @@ impl BreakerState {
 /// A request that must not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
-    /// How long to wait before asking again: to the end of the open period, or until the probe that is out has had as much
-    /// time. None: unknown.
+    /// How long until a request can pass: to the end of the open period, or until another probe passes. None: unknown, as
+    /// while a probe is out, because its answer decides.
     pub retry_after: Option<Duration>,
 }
 
@@ -123,7 +123,11 @@ impl Breaker {
                 OpenBoundary::AfterEnd => now > until,
             };
             if !is_over {
-                return Err(Blocked { retry_after: Some(until.since(now)) });
+                let first = match rules.boundary {
+                    OpenBoundary::AtEnd => until,
+                    OpenBoundary::AfterEnd => until.plus(Duration::from_micros(1)),
+                };
+                return Err(Blocked { retry_after: Some(first.since(now)) });
             }
             self.half_open(now, changes);
         }
@@ -132,7 +136,7 @@ impl Breaker {
             Phase::ForcedOpen => Err(Blocked { retry_after: None }),
             Phase::HalfOpen(probes) => {
                 if !probes.have_room(&rules.half_open, now) {
-                    return Err(Blocked { retry_after: probes.retry_after(rules, self.openings, now) });
+                    return Err(Blocked { retry_after: probes.retry_after(rules, now) });
                 }
                 probes.out = probes.out.saturating_add(1);
                 probes.last = now;
@@ -350,11 +354,10 @@ impl Probes {
         }
     }
 
-    /// How long others wait for a single probe: as long as the breaker was open, unless another one passes before (Polly).
-    fn retry_after(&self, rules: &BreakerRules, openings: u32, now: Instant) -> Option<Duration> {
-        let HalfOpen::SingleProbe { another_after } = rules.half_open else { return None };
-        let period = another_after.unwrap_or_else(|| open_period(rules, openings));
-        let wait = self.last.plus(period).since(now);
+    /// How long until another single probe passes, whatever the one that is out answers (Polly).
+    fn retry_after(&self, rules: &BreakerRules, now: Instant) -> Option<Duration> {
+        let HalfOpen::SingleProbe { another_after: Some(wait) } = rules.half_open else { return None };
+        let wait = self.last.plus(wait).since(now);
         (wait > Duration::ZERO).then_some(wait)
     }
 
@@ -552,8 +555,9 @@ mod tests {
     fn the_boundary_of_the_open_period_is_at_its_end_or_after_it() {
         for (boundary, passes_at_end) in [(OpenBoundary::AtEnd, true), (OpenBoundary::AfterEnd, false)] {
             let mut bench = Bench::opened(BreakerRules { boundary, ..rules() });
-            assert_eq!(bench.pass(40), Err(Blocked { retry_after: Some(ms(60)) }));
-            assert_eq!(bench.pass(99), Err(Blocked { retry_after: Some(ms(1)) }));
+            let beyond = Duration::from_micros(u64::from(!passes_at_end));
+            assert_eq!(bench.pass(40), Err(Blocked { retry_after: Some(ms(60).plus(beyond)) }));
+            assert_eq!(bench.pass(99), Err(Blocked { retry_after: Some(ms(1).plus(beyond)) }));
             assert_eq!(bench.breaker.state(), OPEN);
             assert_eq!(bench.pass(100).is_ok(), passes_at_end, "{boundary:?}");
             assert_eq!(bench.pass(101).is_ok(), !passes_at_end, "one probe only");
@@ -575,7 +579,7 @@ mod tests {
         for (answer, state, next) in [('f', OPEN, 200), ('s', CLOSED, 100)] {
             let mut bench = Bench::opened(rules());
             let probe = bench.probe(100);
-            assert_eq!(bench.pass(130), Err(Blocked { retry_after: Some(ms(70)) }));
+            assert_eq!(bench.pass(130), Err(Blocked { retry_after: None }), "its answer decides when");
             assert_eq!(bench.pass(5_000), Err(Blocked { retry_after: None }));
             assert_eq!(bench.answer(100, mark(answer), Some(probe)), state);
             assert!(bench.pass(next).is_ok(), "{answer}");

@@ -218,10 +218,8 @@ impl<C: Calls> Driver<'_, C> {
 
     /// What the upstream says of waiting.
     fn says(&self, id: CallId, attempt: AttemptNo, error: &ErrorFacts) -> ServerSays {
-        match self.plan.playbook.server_delay_sources.as_slice() {
-            [] => error.retry_after.into(),
-            sources => server_says(error, sources, self.calls.call(id).answered_at(attempt)),
-        }
+        let sources = &self.plan.playbook.server_delay_sources;
+        server_says(error, sources, self.calls.call(id).answered_at(attempt))
     }
 
     fn classify(&mut self, id: CallId, attempt: AttemptNo, error: Option<&Arc<ErrorFacts>>) -> Classification {

@@ -92,6 +92,8 @@ words! {
         Abandoned = "abandoned" => FindingSeverity::Doubt,
         /// More than two requests a call while a server failed.
         RetryAmplification = "retry_amplification" => FindingSeverity::Doubt,
+        /// Probes of a half-open breaker that neither closed nor opened it.
+        UncountedProbes = "uncounted_probes" => FindingSeverity::Doubt,
         /// One call repeated unchanged, implausibly often.
         RunawayLoop = "runaway_loop" => FindingSeverity::Doubt,
         /// A failed call that was sent again unchanged, with no write in between, and failed again.

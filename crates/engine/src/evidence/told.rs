@@ -123,10 +123,8 @@ pub(crate) fn told_by_events<'e>(
             _ => {}
         }
     }
-    let asked = error.and_then(|error| match plan.playbook.server_delay_sources.as_slice() {
-        [] => error.retry_after,
-        sources => server_says(error, sources, call.answered_at(last)).wait,
-    });
+    let sources = &plan.playbook.server_delay_sources;
+    let asked = error.and_then(|error| server_says(error, sources, call.answered_at(last)).wait);
     // The error of a failed refresh has no verdict.
     let verdict = verdict.filter(|_| outcome.kind != OutcomeKind::Exhausted(StopReason::RefreshFailed));
     // A study playbook may send anything again; what it tells an agent outside rests on the facts alone.

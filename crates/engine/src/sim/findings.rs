@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::classify::knows_key;
+use crate::classify::{asked_wait, knows_key};
 use crate::event::{
     Decision, EffectClaim, Finding, FindingBy, FindingId, Intent, LedgerKind, OutcomeKind, Provenance, Status,
     SuppressionReason,
@@ -14,6 +14,7 @@ use crate::time::Instant;
 use crate::upstream::{AnswerSource, NetEffects, NetList};
 
 use super::amplification;
+use super::half_open;
 use super::record::SimulationRecord;
 use super::unheeded;
 use crate::evidence::{FailureMeaning, RequestBooks};
@@ -45,6 +46,7 @@ fn add_all(
     if calls.len() > 1 {
         books = RequestBooks::of(plan, calls, record.watched(plan, calls), |finding| findings.push(finding));
         amplification::of_fixture(plan, calls, record, findings);
+        half_open::of_fixture(plan, calls, record, findings);
     }
     for (n, call) in calls.iter().enumerate() {
         let id = CallId::at(n);
@@ -190,6 +192,8 @@ struct CallTrajectory {
     after_conflict: u32,
     /// Attempts that started after a failure that may have acted, according to the playbook.
     after_act: u32,
+    /// Attempts that started before the time was over for which the upstream had asked to wait.
+    too_soon: u32,
     unclassified: u32,
     over_timeout: u32,
     suppressed: u32,
@@ -207,6 +211,7 @@ impl CallTrajectory {
             after_denial: 0,
             after_conflict: 0,
             after_act: 0,
+            too_soon: 0,
             unclassified: 0,
             over_timeout: 0,
             suppressed: 0,
@@ -216,7 +221,7 @@ impl CallTrajectory {
         };
         let sent_again = record.outcomes.get(id.index()).is_none_or(|outcome| outcome.attempts > 1);
         let (mut denied, mut processed, mut acted, mut last) = (false, false, false, None);
-        let mut sent = AttemptNo::FIRST;
+        let (mut sent, mut wait_until) = (AttemptNo::FIRST, None);
         for event in record.events_of(id) {
             match event.what {
                 Decision::AttemptStarted { attempt, .. } => {
@@ -224,10 +229,13 @@ impl CallTrajectory {
                     course.after_denial += u32::from(denied);
                     course.after_conflict += u32::from(processed);
                     course.after_act += u32::from(acted);
+                    course.too_soon += u32::from(wait_until.is_some_and(|until| event.at < until));
                 }
-                Decision::AttemptFinished { status, provenance, over_timeout, .. } => {
+                Decision::AttemptFinished { attempt, status, provenance, over_timeout, .. } => {
                     if let Status::Failed(error) = status {
                         last = error.and_then(|id| record.error(id));
+                        let wait = last.and_then(|error| asked_wait(error, call.answered_at(attempt)));
+                        wait_until = wait.map(|wait| event.at.plus(wait));
                     }
                     course.over_timeout += u32::from(over_timeout);
                     course.scripted &= provenance == Provenance::Scripted;
@@ -264,7 +272,7 @@ struct CallReview<'a> {
 
 impl CallReview<'_> {
     fn add_to(&self, findings: &mut Vec<Finding>) {
-        let CallTrajectory { after_denial, after_conflict, unclassified, over_timeout, .. } = self.course;
+        let CallTrajectory { after_denial, after_conflict, too_soon, unclassified, over_timeout, .. } = self.course;
         let mut add = |found: Option<Finding>| findings.extend(found);
         add(self.untruthful_outcome());
         add(self.finding(FindingId::RetriedAfterDenial, after_denial));
@@ -272,6 +280,7 @@ impl CallReview<'_> {
         add(self.unsafe_retry());
         add(self.read_acted());
         add(self.read_had_acted());
+        add(self.finding(FindingId::RetryAfterIgnored, too_soon));
         add(self.finding(FindingId::Unclassified, unclassified));
         add(self.raced_itself());
         add(self.abandoned());

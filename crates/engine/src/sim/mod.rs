@@ -6,6 +6,7 @@ mod event_loop;
 mod expectation;
 mod findings;
 mod gate_account;
+mod half_open;
 mod pace;
 mod record;
 mod recorded_actions;

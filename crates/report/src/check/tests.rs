@@ -38,6 +38,7 @@ fn result(name: &str, golden: GoldenState) -> CaseResult {
         body: GoldenBody::default(),
         golden,
         contradictions: Vec::new(),
+        unexpected_harm: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use playproof_engine::dispatch::wait_range;
 use playproof_engine::ids::{RetryBudgetId, VerdictId};
 use playproof_engine::playbook::{
     AfterMaxWait, BreakerMark, BreakerRules, BudgetUnit, DEFAULT_BREAKER, DEFAULT_TIMEOUT, EvaluateOn, HalfOpen,
-    Limits, Ratio, Retry, RetryBudgetKind, ServerDelayMode, TokenBucket, Tokens, ToolRow,
+    Limits, Playbook, Ratio, Retry, RetryBudgetKind, ServerDelayMode, TokenBucket, Tokens, ToolRow, UNCLASSIFIED,
 };
 use playproof_engine::time::Duration;
 
@@ -32,6 +32,14 @@ pub(super) fn breakers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
                     .help("give probes the time to answer"),
             );
         }
+        if marks_failures && let Some(verdict) = uncounted(playbook).filter(|_| !ends_half_open(rules)) {
+            let said = format!("the breaker `{server}` may stay half open for ever");
+            found.push(
+                Diagnostic::warning("circuit_stays_half_open", said)
+                    .at(near("half_open"), format!("a probe that is answered with `{verdict}` counts neither way"))
+                    .help(format!("write `breaker: success` or `breaker: failure` in `{verdict}`")),
+            );
+        }
         // Tools outside the playbook may belong to any server.
         let tools = playbook.tools.rows();
         let belongs = |tool: &ToolRow| match tool.server() {
@@ -50,6 +58,17 @@ pub(super) fn breakers(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
     if playbook.breakers.is_empty() {
         unused_marks(loaded, found);
     }
+}
+
+/// The first verdict whose answers neither close nor open a breaker; what no rule knows is not asked.
+fn uncounted(playbook: &Playbook) -> Option<&str> {
+    let verdicts = playbook.verdicts.iter().filter(|verdict| *verdict.name != *UNCLASSIFIED);
+    verdicts.filter(|verdict| verdict.breaker == BreakerMark::Ignored).map(|verdict| &*verdict.name).next()
+}
+
+/// Whether a half-open period ends without an answer that counts.
+fn ends_half_open(rules: &BreakerRules) -> bool {
+    matches!(rules.half_open, HalfOpen::EvaluateRate { max_wait: Some(_), .. })
 }
 
 /// The part of a breaker that opens it again whatever a probe answers, and why.

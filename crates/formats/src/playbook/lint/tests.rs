@@ -371,7 +371,24 @@ fn of_breakers(mark: &str, breakers: &str, rest: &str) -> Vec<String> {
     let verdict =
         format!("  down: {{ means: m, effect: unknown, {mark}then: {{ deprecate_tool_call: {{ reason: r }} }} }}");
     let rule = "- { rule: down, when: { kind: down }, verdict: down }";
-    lints(&playbook(&verdict, rule, &format!("{breakers}\n{rest}")))
+    let text = playbook(&verdict, rule, &format!("{breakers}\n{rest}"));
+    // The other verdict shows that the server works.
+    let says = if breakers.contains("breakers:") { "breaker: success, " } else { "" };
+    lints(&text.replacen("known: { means: m, ", &format!("known: {{ means: m, {says}"), 1))
+}
+
+#[test]
+fn a_breaker_whose_probes_may_count_neither_way_may_stay_half_open() {
+    let of = |half_open: &str| {
+        let verdict =
+            "  down: { means: m, effect: unknown, breaker: failure, then: { deprecate_tool_call: { reason: r } } }";
+        let rule = "- { rule: down, when: { kind: down }, verdict: down }";
+        let rules = format!("window: {{ calls: 5 }}, min_calls: 5, failure_rate: 0.5, open_ms: 9{half_open}");
+        lints(&playbook(verdict, rule, &format!("breakers: {{ default: {{ {rules} }} }}"))).len()
+    };
+    assert_eq!(of(""), 1);
+    assert_eq!(of(", half_open: { mode: evaluate_rate, permits: 5 }"), 1);
+    assert_eq!(of(", half_open: { mode: evaluate_rate, permits: 5, max_wait_ms: 9 }"), 0, "it ends by itself");
 }
 
 #[test]
