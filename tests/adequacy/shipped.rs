@@ -39,6 +39,6 @@ fn a_fixture_that_is_taken_away_is_missed_and_what_is_suggested_for_a_survivor_c
     let run = project.run(&["coverage", "--mutate", "five", "--format", "json"]).exits(1);
     assert!(run.err.contains("help: write a fixture"), "{}", run.err);
     let survivors = project.write_fixtures_of_survivors();
-    assert!(survivors.contains(&"limit max_attempts/more".to_owned()), "{survivors:#?}");
+    assert!(survivors.contains(&"limit max_attempts/to-4".to_owned()), "{survivors:#?}");
     project.run(&["coverage", "--mutate", "five"]).exits(0);
 }

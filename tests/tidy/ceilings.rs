@@ -7,10 +7,10 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 8] = [
-    ("crates/analysis/src", 21_200),
+    ("crates/analysis/src", 19_800),
     ("crates/engine/src", 19_850),
     ("crates/explore/src", 2_300),
-    ("crates/formats/src", 11_300),
+    ("crates/formats/src", 11_800),
     ("crates/report/src", 13_700),
     ("crates/intake/src", 20_300),
     ("crates/serve/src", 2_400),
@@ -18,7 +18,7 @@ const CEILINGS: [(&str, usize); 8] = [
 ];
 
 /// A package this far below its ceiling gets a lower one.
-const SLACK: usize = 3_000;
+const SLACK: usize = 1_000;
 
 /// Every package with more lines than its ceiling, far fewer, or no ceiling.
 pub fn ceilings(tree: &Tree, ceilings: &[(&str, usize)]) -> Vec<Violation> {

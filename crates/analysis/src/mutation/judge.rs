@@ -10,12 +10,16 @@ use super::mutants::{Mutant, mutants, slug};
 use super::runs::CallBudget;
 use crate::check::map;
 use crate::coverage::{NamedFixture, Probe, expected, probes, to_yaml};
-use playproof_engine::playbook::{Playbook, Tools};
+use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, Simulator};
 use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::playbook::Loaded;
 
 /// The number of mutants that are judged at once.
 const BLOCK: usize = 32;
+
+/// To make a mutant of a playbook of so many values takes about as long as a simulated call.
+const VALUES_A_CALL: usize = 100;
 
 /// The mutants of one playbook and their judgements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,22 +117,16 @@ impl MutationReport {
 /// what remains then is not judged.
 pub fn judge(
     name: &str,
-    playbook: &Playbook,
+    loaded: &Loaded,
     stronger: &Tools,
     cases: &[NamedFixture],
     accepted: &[AcceptedMutant],
     jobs: NonZeroUsize,
     most_calls: u64,
 ) -> MutationReport {
-    let mutants = mutants(playbook);
-    let plan = Plan::new(playbook.clone(), stronger);
-    let judge = MutantJudge::new(name, playbook, stronger, &plan, cases);
-    let judgements = judge.judge_all(&mutants, jobs, most_calls);
-    let mut judged: Vec<MutantResult> = mutants
-        .into_iter()
-        .zip(judgements)
-        .map(|(Mutant { id, row, what, .. }, judgement)| MutantResult { id, row, what, judgement })
-        .collect();
+    let plan = Plan::new(loaded.playbook.clone(), stronger);
+    let judge = MutantJudge::new(name, stronger, &plan, cases);
+    let mut judged = judge.judge_all(loaded, jobs, most_calls);
     let stale = accept(&mut judged, accepted, cases);
     MutationReport {
         playbook: name.to_owned(),
@@ -148,7 +146,6 @@ struct FixtureRun<'a> {
 /// Judges the mutants of one playbook.
 struct MutantJudge<'a> {
     name: &'a str,
-    playbook: &'a Playbook,
     stronger: &'a Tools,
     plan: &'a Plan,
     cases: &'a [NamedFixture],
@@ -158,13 +155,7 @@ struct MutantJudge<'a> {
 }
 
 impl<'a> MutantJudge<'a> {
-    fn new(
-        name: &'a str,
-        playbook: &'a Playbook,
-        stronger: &'a Tools,
-        plan: &'a Plan,
-        cases: &'a [NamedFixture],
-    ) -> MutantJudge<'a> {
+    fn new(name: &'a str, stronger: &'a Tools, plan: &'a Plan, cases: &'a [NamedFixture]) -> MutantJudge<'a> {
         let mut simulator = Simulator::new();
         let mut runs = CallBudget::new(&mut simulator, u64::MAX);
         let runs = cases.iter().map(|case| {
@@ -173,31 +164,40 @@ impl<'a> MutantJudge<'a> {
             FixtureRun { scenario, body }
         });
         let runs = runs.collect();
-        MutantJudge { name, playbook, stronger, plan, cases, runs, probes: OnceLock::new() }
+        MutantJudge { name, stronger, plan, cases, runs, probes: OnceLock::new() }
     }
 
-    /// Judges block by block, and ends where `most_calls` are used up: where that is does not depend on the threads.
-    fn judge_all(&self, mutants: &[Mutant], jobs: NonZeroUsize, most_calls: u64) -> Vec<Judgement> {
+    /// Makes and judges mutants block by block, and ends where `most_calls` are used up: where that is does not depend on the
+    /// threads.
+    fn judge_all(&self, loaded: &Loaded, jobs: NonZeroUsize, most_calls: u64) -> Vec<MutantResult> {
         let mut left = most_calls;
-        let mut judgements = Vec::with_capacity(mutants.len());
-        for block in mutants.chunks(BLOCK) {
+        let mut judged = Vec::new();
+        let mut mutants = mutants(loaded);
+        while left > 0 {
+            let block: Vec<Mutant> = mutants.by_ref().take(BLOCK).collect();
+            if block.is_empty() {
+                return judged;
+            }
             let judge = |simulator: &mut Simulator, mutant: &Mutant| {
                 let mut runs = CallBudget::new(simulator, left);
+                runs.count(loaded.places.tree.values() / VALUES_A_CALL);
                 let judgement = self.judge(mutant, &mut runs);
                 (judgement, runs.made())
             };
-            let judged = if left == 0 { Vec::new() } else { map(block, jobs, Simulator::new, judge, |_| false) };
-            for (judgement, made) in judged {
-                judgements.push(if made <= left { judgement } else { Judgement::NotJudged });
+            let judgements = map(&block, jobs, Simulator::new, judge, |_| false);
+            for (Mutant { id, row, what, .. }, (judgement, made)) in block.into_iter().zip(judgements) {
+                let judgement = if made <= left { judgement } else { Judgement::NotJudged };
+                judged.push(MutantResult { id, row, what, judgement });
                 left = left.saturating_sub(made);
             }
         }
-        judgements.resize(mutants.len(), Judgement::NotJudged);
-        judgements
+        let rest = mutants.unmade().into_iter();
+        judged.extend(rest.map(|(id, row, what)| MutantResult { id, row, what, judgement: Judgement::NotJudged }));
+        judged
     }
 
     fn judge(&self, mutant: &Mutant, runs: &mut CallBudget<'_>) -> Judgement {
-        let plan = Plan::new(mutant.apply(self.playbook), self.stronger);
+        let plan = Plan::new(mutant.playbook.clone(), self.stronger);
         let mut by = Vec::new();
         for (n, (case, run)) in self.cases.iter().zip(&self.runs).enumerate() {
             if runs.are_spent() {

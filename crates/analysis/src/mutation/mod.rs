@@ -8,4 +8,4 @@ mod runs;
 
 pub use accepted::{Accepted, AcceptedMutant, Section};
 pub use judge::{Judgement, MutantResult, MutationReport, RevealingFixture, Stale, judge};
-pub use mutants::{Mutant, mutants};
+pub use mutants::{Mutant, Mutants, mutants};

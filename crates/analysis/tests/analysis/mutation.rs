@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 
 use playproof_analysis::coverage::NamedFixture;
 use playproof_analysis::mutation::{AcceptedMutant, Judgement, MutationReport, judge, mutants};
-use playproof_engine::playbook::{Playbook, Tools};
+use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
-use playproof_formats::playbook::{EMBEDDED, embedded, parse};
+use playproof_formats::playbook::{EMBEDDED, Loaded, SCHEMA, embedded, parse};
 
 /// Two rules, one of which gives what `otherwise` gives; a retry; a refusal.
 const SMALL: &str = "\
@@ -49,8 +49,8 @@ upstream: { a: [{ error: { kind: denied, status: 403 } }] }
 expect: { small: { effects: 0 } }
 ";
 
-fn playbook(text: &str) -> Playbook {
-    parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}")).playbook
+fn playbook(text: &str) -> Loaded {
+    parse(Source::whole("t", text)).unwrap_or_else(|report| panic!("{report}"))
 }
 
 fn case(name: &str, text: &str) -> NamedFixture {
@@ -80,36 +80,40 @@ fn survivors(report: &MutationReport) -> Vec<&str> {
 fn every_mutant_is_another_playbook_and_has_an_id_of_its_own() {
     for text in EMBEDDED.iter().filter_map(|name| embedded(name)).chain([HEADERS]) {
         let playbook = playbook(text);
-        let (name, all) = (&playbook.name, mutants(&playbook));
+        let (name, all) = (&playbook.playbook.name, mutants(&playbook).collect::<Vec<_>>());
         assert_eq!(all.iter().map(|mutant| &mutant.id).collect::<BTreeSet<_>>().len(), all.len());
         for mutant in all {
-            assert_ne!(mutant.apply(&playbook), playbook, "{name}: {}", mutant.id);
+            assert_ne!(mutant.playbook, playbook.playbook, "{name}: {}", mutant.id);
         }
     }
 }
 
 #[test]
 fn an_id_names_the_row_and_what_was_done_and_survives_an_edit_elsewhere() {
-    let ids = |text: &str| mutants(&playbook(text)).into_iter().map(|mutant| mutant.id).collect::<BTreeSet<String>>();
+    let ids = |text: &str| mutants(&playbook(text)).map(|mutant| mutant.id).collect::<BTreeSet<String>>();
     let before = ids(SMALL);
     for id in [
         "rule slow/drop",
-        "rule slow/behind-denied",
-        "rule denied/without-status",
-        "rule denied/status-to-404",
-        "verdict slow/wait-2-longer",
-        "verdict slow/backoff-shorter",
-        "verdict slow/effect-applied",
-        "verdict slow/then-deprecate_tool_call",
-        "verdict slow/on_unsafe-queue-night_shift",
-        "verdict no/queue-night_shift",
-        "limit max_attempts/more",
-        "guard retry_guard/off",
+        "rule denied/when.status-drop",
+        "rule denied/when.status-to-403-404",
+        "verdict slow/then.retry_with_backoff.backoff_ms.2-to-201",
+        "verdict slow/then.retry_with_backoff.backoff_ms.200-drop",
+        "verdict slow/then.retry_with_backoff.backoff_ms-longer",
+        "verdict slow/effect-to-applied",
+        "verdict slow/then-to-deprecate_tool_call",
+        "verdict slow/then.retry_with_backoff.on_unsafe-to-escalate_to_human",
+        "verdict no/then.escalate_to_human.queue-to-night_shift",
+        "limit max_attempts/to-10",
+        "study retry_guard/to-off",
     ] {
         assert!(before.contains(id), "{id} in {before:#?}");
     }
-    let moved = format!("# a comment\n{}", SMALL.replace("max_attempts: 9", "max_attempts: 8"));
-    assert_eq!(ids(&moved), before);
+    let moved = SMALL.replace(
+        "- { rule: slow,",
+        "# a comment\n- { rule: first, when: { kind: first }, verdict: no }\n- { rule: slow,",
+    );
+    let after = ids(&moved);
+    assert!(before.is_subset(&after), "{:?}", before.difference(&after));
 }
 
 /// Every condition on headers, and every way to read a wait from them.
@@ -147,22 +151,20 @@ fn fixtures_notice_what_is_told_and_without_them_it_survives() {
     let text_with = HEADERS.replacen("then: { deprecate_tool_call: { reason: busy } } }", tell, 1);
     assert_ne!(text_with, HEADERS);
     let report = judged(&text_with, &[], &[], 1);
-    let of_tell: Vec<_> = report.mutants.iter().filter(|mutant| mutant.id.starts_with("verdict busy/tell-")).collect();
+    let of_tell: Vec<_> = report.mutants.iter().filter(|mutant| mutant.id.starts_with("verdict busy/tell")).collect();
     let ids: Vec<&str> = of_tell.iter().map(|mutant| mutant.id.as_str()).collect();
     assert_eq!(
         ids,
         [
             "verdict busy/tell-drop",
-            "verdict busy/tell-network_error",
-            "verdict busy/tell-external_api_error",
-            "verdict busy/tell-capability_denied",
-            "verdict busy/tell-transient-false",
+            "verdict busy/tell.class-to-connector_runtime_error",
+            "verdict busy/tell.transient-to-false"
         ]
     );
     for mutant in of_tell {
         assert!(matches!(mutant.judgement, Judgement::Survived { .. }), "{}: a fixture would notice", mutant.id);
     }
-    assert!(report.mutants.iter().all(|mutant| !mutant.id.starts_with("verdict told/tell-")), "it has no `tell`");
+    assert!(report.mutants.iter().all(|mutant| !mutant.id.starts_with("verdict told/tell")), "it has no `tell`");
 }
 
 #[test]
@@ -170,27 +172,29 @@ fn a_made_up_fixture_shows_every_change_of_what_headers_say() {
     let report = judged(HEADERS, &[], &[], 1);
     let ids: Vec<&str> = report.mutants.iter().map(|mutant| mutant.id.as_str()).collect();
     for id in [
-        "rule final/should_retry-true",
-        "rule busy/without-header-x-busy",
-        "rule busy/header-x-busy-without-the-last",
-        "rule busy/header-x-slots-to-later",
-        "rule full/header-x-full-invert",
-        "rule told/without-header",
-        "verdict told/negative-ignore",
-        "server_delay_sources/without-wait-http_date",
-        "server_delay_sources/behind-wait-ms-ms",
-        "server_delay_sources/float-reset-unix_ts",
+        "rule final/when.should_retry-to-true",
+        "rule busy/when.header.x-busy-drop",
+        "rule busy/when.header.x-busy.prefix.b-drop",
+        "rule busy/when.header.x-busy.prefix-to-equals",
+        "rule busy/when.header.x-slots.range.2-to-10",
+        "rule full/when.header.invert-to-true",
+        "rule told/when.header-drop",
+        "verdict told/then.retry_with_backoff.server_delay.negative-drop",
+        "server_delay_sources/wait-drop-2",
+        "server_delay_sources/wait-ms-behind-wait",
+        "server_delay_sources/reset.float-to-true",
     ] {
         assert!(ids.contains(&id), "{id} in {ids:#?}");
     }
-    let of_headers =
-        |id: &str| ["header", "should_retry", "-ignore", "server_delay_sources"].iter().any(|part| id.contains(part));
+    let of_headers = |id: &str| {
+        ["when.header", "should_retry", "negative-drop", "server_delay_sources"].iter().any(|part| id.contains(part))
+    };
     let hidden = report.mutants.iter().filter(|mutant| of_headers(&mutant.id));
     let hidden: Vec<&str> = hidden
         .filter(|mutant| !matches!(mutant.judgement, Judgement::Survived { .. }))
         .map(|mutant| &*mutant.id)
         .collect();
-    assert_eq!(hidden, [""; 0]);
+    assert_eq!(hidden, ["server_delay_sources/wait-behind-wait"], "no value is both a number and a date");
 }
 
 #[test]
@@ -221,57 +225,61 @@ fn every_part_of_a_breaker_and_of_a_retry_budget_has_its_mutants() {
     let retry = "backoff_ms: [100, 200], retry_budget: r0, cost: 5, uncounted: true";
     let text = SMALL.replace("limits:", &shared).replace("backoff_ms: [100, 200]", retry);
     let playbook = playbook(&text);
-    let all = mutants(&playbook);
-    for mutant in &all {
-        assert_ne!(mutant.apply(&playbook), playbook, "{}", mutant.id);
-    }
+    let all: Vec<_> = mutants(&playbook).collect();
     let ids: BTreeSet<&str> = all.iter().map(|mutant| mutant.id.as_str()).collect();
-    assert_eq!(ids.len(), all.len());
-    let operations = |row: &str| -> BTreeSet<&str> {
-        let of_row = ids.iter().filter_map(|id| id.strip_prefix(row)?.split_once('/'));
-        of_row.map(|(_, operation)| operation).collect()
-    };
-    let of_breakers = "another_after_ms-longer another_after_ms-none align-other capacity-more drop evaluate_on-other \
-                       failure_count-fewer failure_count-more failure_count-none failure_rate-other \
-                       half_open-single_probe half_open-two max_wait_ms-longer min_calls-fewer min_calls-more \
-                       on_max_wait-other open_backoff-constant open_boundary-other open_ms-longer permits-more \
-                       slow_call_ms-longer slow_call_rate-none slow_call_rate-other threshold-fewer threshold-more \
-                       window-longer";
-    assert_eq!(operations("breaker "), of_breakers.split_whitespace().collect());
-    let of_budgets = "allow_above-other budget_percent-other capacity-more cost-more max_share-other max_tokens-more \
-                      min_retries_per_sec-more min_retry_concurrency-more no_retry_credit-more on_empty-other \
-                      per-other refill_per_sec-more refund-other retry_percent-other rounding-other \
-                      success_credit-more token_ratio-more ttl_ms-longer unused";
-    assert_eq!(operations("retry_budget "), of_budgets.split_whitespace().collect());
-    // What the format refuses is no mutant: more probes than the window, a threshold above the capacity, no threshold.
-    for (breaker, refused) in [("r5", "permits-more"), ("r7", "threshold-more"), ("r0", "failure_count-none")] {
-        assert!(!ids.contains(&*format!("breaker {breaker}/{refused}")), "{refused}");
+    let schema: serde_json::Value = serde_json::from_str(SCHEMA).expect("JSON");
+    for (row, part, own) in [("breaker ", "breakers", "window"), ("retry_budget ", "retry_budgets", "kind")] {
+        let keys = schema["properties"][part]["additionalProperties"]["properties"].as_object().expect("keys");
+        let varies = |key: &str| ids.iter().any(|id| id.starts_with(row) && id.contains(&format!("/{key}")));
+        let missing: Vec<&String> = keys.keys().filter(|key| *key != own && !varies(key)).collect();
+        assert_eq!(missing, [""; 0], "{row}: {ids:#?}");
     }
-    for id in ["retry_budget-none", "cost-more", "cost-none", "uncounted-false", "breaker-failure", "breaker-success"] {
-        assert!(ids.contains(&*format!("verdict slow/{id}")), "{id}");
+    // What the format refuses is no mutant: more probes than the window, a threshold above the capacity, no threshold.
+    for refused in ["r5/half_open.permits-to-6", "r7/half_open.failure_threshold-to-5", "r0/failure_count-drop"] {
+        assert!(!ids.contains(&*format!("breaker {refused}")), "{refused}");
+    }
+    for id in [
+        "breaker r3/half_open-drop",
+        "breaker r3/half_open.mode-to-evaluate_rate",
+        "breaker r0/open_backoff-to-open_ms",
+        "verdict slow/then.retry_with_backoff.retry_budget-drop",
+        "verdict slow/then.retry_with_backoff.cost-to-6",
+        "verdict slow/then.retry_with_backoff.cost-drop",
+        "verdict slow/then.retry_with_backoff.uncounted-drop",
+        "verdict slow/breaker-to-failure",
+        "verdict slow/breaker-to-success",
+    ] {
+        assert!(ids.contains(id), "{id} in {ids:#?}");
     }
 }
 
 #[test]
 fn a_playbook_without_breakers_has_no_mutants_of_marks() {
-    assert!(!mutants(&playbook(SMALL)).iter().any(|mutant| mutant.id.contains("/breaker-")));
+    assert!(!mutants(&playbook(SMALL)).any(|mutant| mutant.id.contains("/breaker-")));
 }
 
 #[test]
 fn the_reserved_verdict_keeps_what_the_format_keeps() {
-    let all = mutants(&playbook(embedded("standard").expect("embedded")));
+    let standard = playbook(embedded("standard").expect("embedded"));
+    let all: Vec<_> = mutants(&standard).collect();
     let reserved: Vec<&str> =
         all.iter().filter(|mutant| mutant.row == "verdict unclassified").map(|mutant| mutant.id.as_str()).collect();
-    assert_eq!(reserved, ["verdict unclassified/queue-credentials"]);
+    assert_eq!(reserved, ["verdict unclassified/then.escalate_to_human.queue-to-credentials"]);
 }
 
 #[test]
 fn a_change_that_a_fixture_shows_is_caught_by_it() {
     let report = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &[], 1);
-    assert_eq!(*judgement(&report, "guard retry_guard/off"), Judgement::Caught(vec![0]));
-    assert_eq!(*judgement(&report, "verdict slow/wait-2-longer"), Judgement::Caught(vec![0]));
-    assert_eq!(*judgement(&report, "verdict slow/effect-not_applied"), Judgement::Caught(vec![0]));
-    assert_eq!(*judgement(&report, "verdict no/queue-night_shift"), Judgement::Caught(vec![1]));
+    assert_eq!(*judgement(&report, "study retry_guard/to-off"), Judgement::Caught(vec![0]));
+    assert_eq!(
+        *judgement(&report, "verdict slow/then.retry_with_backoff.backoff_ms.2-to-201"),
+        Judgement::Caught(vec![0])
+    );
+    assert_eq!(*judgement(&report, "verdict slow/effect-to-not_applied"), Judgement::Caught(vec![0]));
+    assert_eq!(
+        *judgement(&report, "verdict no/then.escalate_to_human.queue-to-night_shift"),
+        Judgement::Caught(vec![1])
+    );
     assert_eq!(*judgement(&report, "rule denied/drop"), Judgement::Caught(vec![1]));
     assert_eq!(report.runs, report.mutants.len() * 2);
 }
@@ -279,7 +287,7 @@ fn a_change_that_a_fixture_shows_is_caught_by_it() {
 #[test]
 fn without_its_fixture_the_same_change_survives_and_the_report_says_what_would_show_it() {
     let report = judged(SMALL, &[case("denied", DENIED)], &[], 1);
-    assert!(survivors(&report).contains(&"guard retry_guard/off"));
+    assert!(survivors(&report).contains(&"study retry_guard/to-off"));
     assert!(!report.is_settled());
     let playbook = playbook(SMALL);
     for (mutant, shown_by) in report.survivors() {
@@ -308,8 +316,7 @@ fn the_name_of_the_rule_that_spoke_catches_nothing() {
 #[test]
 fn a_change_that_no_made_up_fixture_shows_is_said_to_be_just_that() {
     let report = judged(SMALL, &[case("slow", SLOW), case("denied", DENIED)], &[], 1);
-    assert_eq!(*judgement(&report, "rule slow/behind-denied"), Judgement::NotShown, "the kinds exclude each other");
-    assert_eq!(*judgement(&report, "limit max_attempts/more"), Judgement::NotShown, "three attempts at most");
+    assert_eq!(*judgement(&report, "limit max_attempts/to-10"), Judgement::NotShown, "three attempts at most");
 }
 
 #[test]
@@ -336,7 +343,7 @@ fn an_entry_that_accepts_nothing_is_stale_and_says_why() {
         stale.why.clone()
     };
     assert_eq!(why("rule denied/drop"), "the fixture `denied` catches it");
-    assert_eq!(why("rule slow/behind-denied"), "no synthetic fixture shows a difference either");
+    assert_eq!(why("limit max_attempts/to-10"), "no synthetic fixture shows a difference either");
     assert_eq!(why("rule denyed/drop"), "there is no such mutant; did you mean `rule denied/drop`?");
     assert_eq!(why("nonsense"), "there is no such mutant");
 }
@@ -373,17 +380,17 @@ fn where_the_simulated_calls_are_used_up_the_rest_is_not_judged_and_what_was_is_
 fn a_changed_fact_of_a_tool_is_caught_by_a_call_of_it() {
     let text = SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:");
     let report = judged(&text, &[case("slow", SLOW)], &[], 1);
-    assert_eq!(*judgement(&report, "tool t/access-read"), Judgement::Caught(vec![0]));
-    assert_eq!(*judgement(&report, "tool t/idempotent"), Judgement::Caught(vec![0]));
+    assert_eq!(*judgement(&report, "tool t/access-to-read"), Judgement::Caught(vec![0]));
+    assert_eq!(*judgement(&report, "tool t/idempotent-to-true"), Judgement::Caught(vec![0]));
 }
 
 #[test]
 fn another_fact_of_a_tool_is_another_one_also_where_its_row_leaves_it_out() {
     let playbook = playbook(&SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:"));
-    let of_tools = mutants(&playbook).into_iter().filter(|mutant| mutant.id.starts_with("tool t/"));
-    let facts: Vec<_> = of_tools.map(|mutant| mutant.apply(&playbook).tools.facts("t")).collect();
-    assert_eq!(facts.len(), 5, "dropped, and each fact another");
-    assert!(facts.iter().all(|facts| *facts != playbook.tools.facts("t")), "{facts:?}");
+    let of_tools = mutants(&playbook).filter(|mutant| mutant.row.starts_with("tool"));
+    let facts: Vec<_> = of_tools.map(|mutant| mutant.playbook.tools.facts("t")).collect();
+    assert_eq!(facts.len(), 10, "dropped, each fact another, and three timeouts");
+    assert!(facts.iter().all(|facts| *facts != playbook.playbook.tools.facts("t")), "{facts:?}");
 }
 
 #[test]
@@ -391,19 +398,22 @@ fn what_calls_share_and_the_facts_that_it_needs_have_mutants() {
     let shares = "dedupe: { window_ms: 500 }\npermits: { max_in_flight: 2, queue: 3 }\n\
                   tools: { t: { access: write, server: pay, key: required }, u: { access: write, keys: ignored } }\nlimits:";
     let playbook = playbook(&SMALL.replace("limits:", shares));
-    let all = mutants(&playbook);
+    let all: Vec<_> = mutants(&playbook).collect();
     let changed = |id: &str| {
         let mutant = all.iter().find(|mutant| mutant.id == id).unwrap_or_else(|| panic!("{id}"));
-        mutant.apply(&playbook)
+        mutant.playbook.clone()
     };
     let keys = |id: &str| changed(id).sharing.dedupe.map(|dedupe| (dedupe.window.as_millis(), dedupe.most_keys));
-    assert_eq!((keys("dedupe/window_ms-longer"), keys("dedupe/most_keys-one")), (Some((501, 100_000)), Some((500, 1))));
-    assert_eq!(changed("permits/queue-none").sharing.permits.map(|permits| permits.queue), Some(0));
-    assert_eq!((playbook.tools.server("t"), changed("tool t/server-drop").tools.server("t")), ("pay", "t"));
-    assert!(!changed("tool t/key-optional").tools.facts("t").needs_key);
-    assert!(changed("tool t/keys-other").tools.facts("t").ignores_keys);
-    assert!(!changed("tool u/keys-other").tools.facts("u").ignores_keys);
+    assert_eq!(
+        (keys("dedupe/window_ms-to-501"), keys("dedupe/most_keys-to-1")),
+        (Some((501, 100_000)), Some((500, 1)))
+    );
+    assert_eq!(changed("permits/queue-to-0").sharing.permits.map(|permits| permits.queue), Some(0));
+    assert_eq!((playbook.playbook.tools.server("t"), changed("tool t/server-drop").tools.server("t")), ("pay", "t"));
+    assert!(!changed("tool t/key-drop").tools.facts("t").needs_key);
+    assert!(changed("tool t/keys-to-ignored").tools.facts("t").ignores_keys);
+    assert!(!changed("tool u/keys-drop").tools.facts("u").ignores_keys);
     // Where no key is shared, only a fact that a row declares has a mutant.
     let alone = self::playbook(&SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:"));
-    assert!(!mutants(&alone).iter().any(|mutant| mutant.id == "tool t/keys-other"));
+    assert!(!mutants(&alone).any(|mutant| mutant.id == "tool t/keys-to-ignored"));
 }

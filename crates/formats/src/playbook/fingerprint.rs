@@ -27,7 +27,7 @@ pub struct PlaybookRow {
 }
 
 /// The identity of a playbook: SHA-256 over its sorted rows.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {

@@ -18,6 +18,6 @@ mod waiting;
 
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
 pub use fingerprint::{Fingerprint, PlaybookRow, fingerprint, fingerprint_of, rows};
-pub use lower::parse;
+pub use lower::{changes, of_tree, parse};
 pub use places::{Loaded, PlaybookPlaces};
 pub use syntax::{SCHEMA, TOOLS_SCHEMA};

@@ -14,13 +14,16 @@ use playproof_engine::time::Duration;
 pub struct At<'a> {
     node: &'a Node,
     schema: &'static Schema,
+    /// The part of the schema as it stands for this value.
+    stated: usize,
+    /// The part that the value fits.
     part: usize,
     problems: &'a Problems,
 }
 
 impl<'a> At<'a> {
     pub(super) fn root(node: &'a Node, schema: &'static Schema, problems: &'a Problems) -> At<'a> {
-        At { node, schema, part: 0, problems }.chosen()
+        At { node, schema, stated: 0, part: 0, problems }.chosen()
     }
 
     /// The value with the part that it fits, of several that it may have.
@@ -42,12 +45,29 @@ impl<'a> At<'a> {
         own.iter().flat_map(each).collect()
     }
 
+    /// All parts that it may have, the one that it fits among them.
+    pub(super) fn all_alternatives(self) -> Vec<At<'a>> {
+        let at = At { part: self.schema.resolved(self.stated), ..self };
+        let all = at.alternatives();
+        if all.is_empty() { vec![at] } else { all }
+    }
+
     pub(super) fn with(self, node: &'a Node, part: usize) -> At<'a> {
-        At { node, part, ..self }.chosen()
+        At { node, stated: part, part, ..self }.chosen()
     }
 
     pub(super) fn schema(self) -> &'static Schema {
         self.schema
+    }
+
+    /// The number of the part that it fits.
+    pub(super) fn part_number(self) -> usize {
+        self.part
+    }
+
+    /// The part as it stands for this value, without what it refers to.
+    pub(super) fn stated(self) -> &'static Part {
+        self.schema.own(self.stated)
     }
 
     pub(super) fn part(self) -> &'static Part {

@@ -14,7 +14,7 @@ use crate::yaml::{MapEntry, Node, NodeKind, Scalar};
 pub struct Schema {
     /// The first is the whole file.
     parts: Vec<Part>,
-    /// Keywords that were not understood.
+    /// Keywords, types and words that were not understood.
     unknown: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl Schema {
         Schema { parts: compiler.parts, unknown: compiler.unknown }
     }
 
-    /// The keywords that were not understood: none in a schema that is right.
+    /// The keywords, types and words that were not understood: none in a schema that is right.
     pub fn unknown(&self) -> &[String] {
         &self.unknown
     }
@@ -89,13 +89,20 @@ impl Compiler<'_> {
             "default" => part.default = Some(node(value)),
             "errorMessage" => part.help = value.as_str().map(str::to_owned),
             "x-only" => {
-                part.only = value.as_object().and_then(|only| only.iter().next()).map(|(k, v)| (k.clone(), texts(v)));
+                part.only =
+                    value.as_object().and_then(|only| only.iter().next()).map(|(k, v)| (k.clone(), self.texts(v)));
             }
             "x-needed" => part.is_needed = true,
             "x-late" => part.is_late = true,
-            "type" => part.types.extend(each(value).filter_map(kind)),
+            "x-inert" => part.is_inert = true,
+            "x-whole" => part.is_whole = true,
+            "x-of" => part.of = value.as_str().map(str::to_owned),
+            "x-with" => part.with = value.as_str().map(str::to_owned),
+            "x-instead" => part.instead = value.as_str().map(str::to_owned),
+            "examples" => part.example = value.get(0).map(node),
+            "type" => part.types = self.types(value),
             "enum" | "const" => self.words(part, value),
-            "not" => part.refused = texts(&value["enum"]),
+            "not" => part.refused = self.texts(&value["enum"]),
             "minimum" => part.bounds.0 = Some(number(value)),
             "maximum" => part.bounds.1 = Some(number(value)),
             "multipleOf" => {
@@ -121,20 +128,20 @@ impl Compiler<'_> {
                 }
             }
             "propertyNames" => part.names = Some(self.part(value)),
-            "required" => part.required = texts(value),
+            "required" => part.required = self.texts(value),
             "anyOf" | "oneOf" if value[0].get("required").is_some() => {
-                let keys = each(value).flat_map(|one| texts(&one["required"])).collect();
+                let keys = each(value).flat_map(|one| self.texts(&one["required"])).collect();
                 part.choices.push(Choice { keys, is_exclusive: keyword == "oneOf", is_needed: true });
             }
-            "x-one-of" => part.choices.push(Choice { keys: texts(value), is_exclusive: true, is_needed: false }),
+            "x-one-of" => part.choices.push(Choice { keys: self.texts(value), is_exclusive: true, is_needed: false }),
             "dependentRequired" => {
                 let dependent = value.as_object().into_iter().flatten();
-                part.dependent = dependent.map(|(key, needed)| (key.clone(), texts(needed))).collect();
+                part.dependent = dependent.map(|(key, needed)| (key.clone(), self.texts(needed))).collect();
             }
             "maxLength" => part.longest = Some(size(value)),
             "anyOf" | "oneOf" => part.any_of = each(value).map(|one| self.part(one)).collect(),
             // These are for people and editors, or checked by what reads the file.
-            "$schema" | "$id" | "$defs" | "description" | "examples" | "uniqueItems" => {}
+            "$schema" | "$id" | "$defs" | "description" | "uniqueItems" => {}
             _ => self.unknown.push(keyword.to_owned()),
         }
     }
@@ -146,8 +153,25 @@ impl Compiler<'_> {
                 part.types = vec![Type::Bool];
                 part.words = Some(vec![value.to_string()]);
             }
-            _ => part.words = Some(texts(value)),
+            // `false` beside words is what those editors make of `off`.
+            _ => part.words = Some(self.texts(&each(value).filter(|word| !word.is_boolean()).cloned().collect())),
         }
+    }
+
+    fn types(&mut self, value: &Value) -> Vec<Type> {
+        let words = self.texts(value);
+        words.iter().filter_map(|word| kind(word).or_else(|| self.missed(&format!("type {word}")))).collect()
+    }
+
+    fn texts(&mut self, value: &Value) -> Vec<String> {
+        let text = |text: &Value| text.as_str().map(str::to_owned).or_else(|| self.missed(&format!("no text: {text}")));
+        each(value).filter_map(text).collect()
+    }
+
+    /// Takes down what is not understood.
+    fn missed<T>(&mut self, what: &str) -> Option<T> {
+        self.unknown.push(what.to_owned());
+        None
     }
 }
 
@@ -156,12 +180,8 @@ fn each(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice).iter()
 }
 
-fn texts(value: &Value) -> Vec<String> {
-    each(value).filter_map(|text| text.as_str().map(str::to_owned)).collect()
-}
-
-fn kind(word: &Value) -> Option<Type> {
-    Some(match word.as_str()? {
+fn kind(word: &str) -> Option<Type> {
+    Some(match word {
         "null" => Type::Null,
         "boolean" => Type::Bool,
         "integer" => Type::Whole,

@@ -9,9 +9,11 @@ mod read;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod vary;
 
 pub use at::At;
 pub use compile::Schema;
 pub use inline::{PLAYBOOK_SCHEMA, inlined};
 pub use read::{check, read};
 pub(crate) use validate::check_late;
+pub use vary::{Change, What, changes};

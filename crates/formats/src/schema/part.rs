@@ -55,6 +55,18 @@ pub(crate) struct Part {
     pub only: Option<(String, Vec<String>)>,
     /// Whether it must be written where it may be, of a key that only some kinds have.
     pub is_needed: bool,
+    /// Whether no change of it decides anything.
+    pub is_inert: bool,
+    /// Whether it changes only as a whole.
+    pub is_whole: bool,
+    /// The part of the file whose names it takes.
+    pub of: Option<String>,
+    /// The part of the file without which it decides nothing.
+    pub with: Option<String>,
+    /// The key beside it that takes the same value and asks for something near.
+    pub instead: Option<String>,
+    /// A value that fits.
+    pub example: Option<Node>,
     /// Empty: any.
     pub types: Vec<Type>,
     /// The words, one of which it is.

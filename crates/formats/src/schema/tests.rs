@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Schema, inlined, read};
+use super::{Change, Schema, changes, inlined, read};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::{fixture, playbook};
 
@@ -128,12 +128,13 @@ fn a_value_that_is_not_written_has_its_default() {
 }
 
 #[test]
-fn our_schemas_have_no_keyword_that_is_passed_over() {
-    const WRONG: &str = r#"{ "minimun": 1, "$ref": "no.json", "pattern": "(" }"#;
+fn our_schemas_have_no_keyword_type_or_word_that_is_passed_over() {
+    const WRONG: &str =
+        r#"{ "minimun": 1, "$ref": "no.json", "pattern": "(", "type": ["strng", "null"], "enum": ["a", 5, false] }"#;
     for text in [playbook::SCHEMA, playbook::TOOLS_SCHEMA, fixture::SCHEMA] {
         assert_eq!(Schema::compile(text).unknown(), [""; 0]);
     }
-    assert_eq!(Schema::compile(WRONG).unknown(), ["$ref no.json", "minimun", "pattern ("]);
+    assert_eq!(Schema::compile(WRONG).unknown(), ["$ref no.json", "no text: 5", "minimun", "pattern (", "type strng"]);
 }
 
 #[test]
@@ -143,4 +144,36 @@ fn a_schema_that_refers_to_playbooks_becomes_whole() {
         !whole.contains("playbook.json") && whole.contains("\"#/$defs/tool\"") && whole.contains("\"arguments\": {")
     );
     assert_eq!(inlined(playbook::SCHEMA), playbook::SCHEMA);
+}
+
+/// A change of `open: true` and of what else a text says, in words.
+fn changed(more: &str) -> Vec<String> {
+    let text = format!("format: shop/1\nopen: true\n{more}\n");
+    let said = |change: &Change| format!("{} {:?}", change.names.join("."), change.what);
+    let read = read(Source::whole("t", &text), &SHOP, |root| Some(changes(root).iter().map(said).collect()));
+    read.unwrap_or_else(|report| panic!("{report}"))
+}
+
+#[test]
+fn a_tree_changes_in_all_ways_that_its_schema_knows() {
+    let as_it_is = changed("");
+    assert_eq!(as_it_is[0], r#"open Becomes("false", Some("true"))"#);
+    let default = [r#"wait_ms Becomes("6", Some("7"))"#, r#"wait_ms Becomes("0", Some("7"))"#];
+    for expected in
+        default.into_iter().chain([r#"sort Becomes("coffee", Some("tea"))"#, r#"kind Becomes("small", None)"#])
+    {
+        assert!(as_it_is.iter().any(|change| change == expected), "{expected}: {as_it_is:?}");
+    }
+    for (more, expected) in [
+        ("wait_ms: 7", "wait_ms Dropped"),
+        ("part: 1", r#"part Becomes("0", Some("1"))"#),
+        ("names: [a, b]", "names.b Dropped"),
+        ("kind: { small: {} }", r#"kind Becomes("large", Some("small"))"#),
+        ("rooms: { a: { seats: 1, rows: 2 } }", "rooms.a.rows Dropped"),
+        ("rooms: { a: { seats: 1, rows: 2 } }", r#"rooms.a.seats Becomes("tables", None)"#),
+    ] {
+        let changed = changed(more);
+        assert!(changed.iter().any(|change| change == expected), "{expected}: {changed:?}");
+        assert!(!as_it_is.iter().any(|change| change == expected), "{expected}");
+    }
 }

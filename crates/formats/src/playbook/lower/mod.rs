@@ -15,5 +15,5 @@ mod tools;
 mod verdict;
 mod waiting;
 
-pub use playbook::parse;
+pub use playbook::{changes, of_tree, parse};
 pub(super) use tools::tools;

@@ -11,8 +11,8 @@ use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::playbook::places::{Loaded, PlaybookPlaces};
 use crate::playbook::syntax::PLAYBOOK;
 use crate::schema;
-use crate::schema::At;
-use crate::yaml::Key;
+use crate::schema::{At, Change};
+use crate::yaml::{Key, Node, Problems};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{ElapsedRule, GuardMode, Limits, Playbook, Rule, Study, UNCLASSIFIED, Verdict};
 
@@ -28,6 +28,20 @@ pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
         let playbook = playbook(root, &source.name)?;
         Some(Loaded { playbook, places: PlaybookPlaces { source, tree: root.node().clone() } })
     })
+}
+
+/// The playbook of a tree that is no text, such as a changed one; none: it is none. `path` is where it would stand.
+pub fn of_tree(tree: &Node, path: &str) -> Option<Playbook> {
+    let problems = Problems::new(Source::whole(path, ""));
+    let playbook = schema::check(tree, &PLAYBOOK, &problems).and_then(|root| playbook(root, path));
+    playbook.filter(|_| problems.is_empty())
+}
+
+/// The small changes of the tree of a playbook, of which some are no playbook.
+pub fn changes(loaded: &Loaded) -> Vec<Change> {
+    let PlaybookPlaces { tree, source } = &loaded.places;
+    let problems = Problems::new(Arc::clone(source));
+    schema::check(tree, &PLAYBOOK, &problems).map(schema::changes).unwrap_or_default()
 }
 
 /// The playbook of a checked tree. Every part is read before any is unwrapped, so that all errors are found at once.
