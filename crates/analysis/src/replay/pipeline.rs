@@ -52,7 +52,7 @@ pub(super) fn run<'a, W: Observer>(
     });
     let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let sums = state.sink.map_or_else(Sums::default, |sink| sink.sums);
-    Finished { order: state.order, sums, error: state.error }
+    Finished { order: state.order.map(|order| *order), sums, error: state.error }
 }
 
 impl<'a, P> Sink<'a, P> {
@@ -64,11 +64,11 @@ impl<'a, P> Sink<'a, P> {
 /// The shared state of the workers. A stage is absent while a worker runs it.
 struct State<'a, 'i, P> {
     source: Option<Feed<'i>>,
-    order: Option<Order<'a>>,
-    sink: Option<Sink<'a, P>>,
+    order: Option<Box<Order<'a>>>,
+    sink: Option<Box<Sink<'a, P>>>,
     parsed: BTreeMap<u64, ParsedPiece>,
     batches: VecDeque<Batch>,
-    done: BTreeMap<u64, Done<P>>,
+    done: BTreeMap<u64, Box<Done<P>>>,
     error: Option<io::Error>,
     /// Pieces read, pieces ordered, batches taken up, batches sunk.
     read: u64,
@@ -89,17 +89,17 @@ struct State<'a, 'i, P> {
 /// What a worker does next.
 enum Task<'a, 'i, P> {
     Read(Feed<'i>),
-    Order(Order<'a>, Option<ParsedPiece>),
+    Order(Box<Order<'a>>, Option<ParsedPiece>),
     Work(u64, Batch),
-    Sink(Sink<'a, P>, Done<P>),
+    Sink(Box<Sink<'a, P>>, Box<Done<P>>),
 }
 
 impl<'a, 'i, P> State<'a, 'i, P> {
     fn new(source: Feed<'i>, order: Order<'a>, sink: Sink<'a, P>, jobs: usize) -> Self {
         State {
             source: Some(source),
-            order: Some(order),
-            sink: Some(sink),
+            order: Some(Box::new(order)),
+            sink: Some(Box::new(sink)),
             parsed: BTreeMap::new(),
             batches: VecDeque::new(),
             done: BTreeMap::new(),
@@ -183,13 +183,13 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
                     let mut part = self.observer.part();
                     let mut on_call = |result: &CallResult<'_>| self.observer.on_call(result, &mut part);
                     let sums = self.stages.work(&mut worker, batch, &mut on_call);
-                    let done = Done { sums, part };
+                    let done = Box::new(Done { sums, part });
                     self.change(|state| {
                         state.working -= 1;
                         state.done.insert(number, done);
                     });
                 }
-                Task::Sink(sink, done) => self.sink(sink, done),
+                Task::Sink(sink, done) => self.sink(sink, *done),
             }
         }
         drop(alarm);
@@ -243,7 +243,7 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
         }
     }
 
-    fn order(&self, mut order: Order<'a>, parsed: Option<ParsedPiece>) {
+    fn order(&self, mut order: Box<Order<'a>>, parsed: Option<ParsedPiece>) {
         let last = parsed.is_none();
         let mut batches = Vec::new();
         self.stages.order(&mut order, parsed, &mut batches);
@@ -255,7 +255,7 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
         });
     }
 
-    fn sink(&self, mut sink: Sink<'a, W::Part>, done: Done<W::Part>) {
+    fn sink(&self, mut sink: Box<Sink<'a, W::Part>>, done: Done<W::Part>) {
         sink.sums.add(&done.sums);
         let result = (sink.take)(done.part);
         self.change(|state| {
