@@ -308,7 +308,7 @@ impl<'a> EvidenceCollector<'a> {
     pub fn finish(&mut self, closed: &mut CompletedCall, at_close: AtClose) -> RecordingEvidence {
         let AtClose { findings, number } = at_close;
         let (facts, plans) = (self.plan.facts_of(closed.raw()), std::slice::from_ref(self.plan));
-        if self.recording.against(closed, facts, plans, told_at(closed)).is_some() {
+        if self.recording.is_unwise(closed, facts, plans, told_at(closed)) {
             closed.set_repeat_unwise();
         }
         let against = self.recording.against(closed, facts, plans, Moment::END);

@@ -208,6 +208,17 @@ impl RecordingAnalysis {
         known.or_else(|| is_under_way().then_some(Against::MayBeDone))
     }
 
+    /// Whether one more call like this one could do harm where its agent is told of it. Of an action whose end is not
+    /// recorded nobody knows when that is: neither at the last end of its steps, nor at the end of the recording, may
+    /// anything be known against it.
+    pub fn is_unwise(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], told: Moment) -> bool {
+        let steps = self.repeated_actions.steps_of(closed);
+        let ends = steps.iter().filter(|_| told == Moment::END).filter_map(|step| step.shows.ended);
+        let last = ends.reduce(|last, end| if end.is_after(last) { end } else { last });
+        let mut against = |now| self.against(closed, facts, plans, now).is_some();
+        against(told) || last.is_some_and(against)
+    }
+
     /// What is known against making the steps of an action.
     fn steps_against(&self, closed: &CompletedCall, plan: &Plan, now: Moment) -> Option<Against> {
         let call = closed.raw();

@@ -447,9 +447,7 @@ impl Order<'_> {
         let count = if is_over || self.lanes.is_some() { known } else { known - known % BATCH };
         let mut batch = Batch { calls: Vec::new(), recorded: Vec::new(), joined: Vec::new() };
         for mut call in self.judged.drain(..count).collect::<Vec<_>>() {
-            if let Some(told) = call.told_at
-                && self.recording.against(&call.closed, call.facts, plans, told).is_some()
-            {
+            if call.told_at.is_some_and(|told| self.recording.is_unwise(&call.closed, call.facts, plans, told)) {
                 call.closed.set_repeat_unwise();
             }
             let JudgedCall { closed, recorded, .. } = call;
