@@ -75,7 +75,7 @@ pub enum ParsedCommand {
     Propose(propose::Args),
     /// Show what fixtures exercise, and what changes they do not notice
     Coverage(coverage::Args),
-    /// Try every answer of an upstream: which properties of a playbook hold?
+    /// Try every answer of an upstream: which properties hold?
     Verify(verify::Args),
     /// Compare two playbooks on recorded calls
     Impact(impact::Args),
@@ -83,7 +83,7 @@ pub enum ParsedCommand {
     History(history::Args),
     /// Show the order of actions, ask it about a run, or draft it
     Graph(graph_args::Args),
-    /// Compare a dispatcher of your own with a playbook, fixture by fixture
+    /// Compare a dispatcher of your own with a playbook
     Conform(conform::Args),
     /// Decide for a program, call by call, as the playbook was rehearsed
     Serve(serve::Args),

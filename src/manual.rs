@@ -10,14 +10,16 @@ use playproof_report::text::prose;
 
 /// The commands of the first page of help under their headings, in its order.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Every day", &["init", "replay", "confirm", "explain", "lint", "check", "review", "propose"]),
+    ("Every day", &["init", "replay", "confirm", "explain", "lint", "check", "propose"]),
     ("Analysis", &["verify", "coverage", "impact"]),
     ("Reference", &["formats", "help"]),
 ];
 
 /// The commands of the second page, `help more`.
-const MORE: [(&str, &[&str]); 1] =
-    [("More commands", &["accept", "reject", "demo", "history", "graph", "serve", "conform", "schema", "completions"])];
+const MORE: [(&str, &[&str]); 1] = [(
+    "More commands",
+    &["review", "accept", "reject", "demo", "history", "graph", "serve", "conform", "schema", "completions"],
+)];
 
 /// The definition that arguments are parsed with and `help` prints from, its pages `width` columns wide.
 pub fn definition(width: usize) -> Command {

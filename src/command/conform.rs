@@ -49,7 +49,7 @@ Examples:
 Exit codes: 0 no difference, 1 a difference, 2 the command does not start, is silent for 5 s, or prints no protocol.")]
 pub struct Args {
     /// Fixtures, or folders of them [default: the project's]
-    #[arg(value_name = "FIXTURES")]
+    #[arg(value_name = "FIXTURE")]
     pub fixtures: Vec<String>,
 
     /// The command that starts the dispatcher; a shell reads it

@@ -311,12 +311,12 @@ fn any_number_of_threads_finds_the_same() {
 }
 
 #[test]
-fn a_call_that_gains_two_unsafe_findings_is_one_call() {
+fn a_call_that_gains_several_unsafe_findings_is_one_call() {
     let denied = r#"{"tool":"payments.issue_refund","args":{},"status":"error","error":{"kind":"403_forbidden","message":"403 Forbidden"}}"#;
     let fails = MissingAnswerPolicy::Fail("timeout".into());
     let impact = impact_on(denied, &text("standard"), &text("study/retry-everything"), fails, 1);
     let of_severity = |severity| impact.findings.iter().filter(move |change| change.kind.severity == severity);
-    assert_eq!(of_severity(FindingSeverity::Unsafe).map(|change| change.gained).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(of_severity(FindingSeverity::Unsafe).map(|change| change.gained).collect::<Vec<_>>(), [1, 1, 1]);
     assert_eq!(impact.unsafe_gained, 1);
     assert_eq!(ImpactGate::default().judge(&impact), [GateFailure::Unsafe(1)]);
 }
