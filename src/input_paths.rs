@@ -24,7 +24,7 @@ const FIXTURES: [&str; 2] = [".yaml", ".yml"];
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// The formats of the JSON that Playproof writes, by their names. The pages of `graph` name none.
-const REPORTS: [&str; 13] = [
+const REPORTS: [&str; 14] = [
     "check",
     "coverage",
     "history-report",
@@ -38,6 +38,7 @@ const REPORTS: [&str; 13] = [
     "replay",
     "same-decisions",
     "seeds",
+    "verify",
 ];
 
 /// What stands before the name of the format: in a document, and in the first of several lines.

@@ -218,7 +218,7 @@ fn whatever_a_command_writes_as_json_is_known_as_a_report() {
     place.write("a.jsonl", CALLS);
     let fixture = "fixtures/a-denial-goes-to-people.yaml";
     place.run(&["replay", fixture, "--record", "run.jsonl"]).exits(0);
-    let written: [(&str, &[&str]); 14] = [
+    let written: [(&str, &[&str]); 15] = [
         ("check", &[]),
         ("coverage", &[]),
         ("history", &[]),
@@ -233,6 +233,7 @@ fn whatever_a_command_writes_as_json_is_known_as_a_report() {
         ("replay", &[fixture]),
         ("replay", &[fixture, "--seeds", "1-2"]),
         ("replay", &["run.jsonl", "--same-decisions"]),
+        ("verify", &["reversing"]),
     ];
     let with_json = all_commands().into_iter().filter(|command| {
         let help = [&command.split(' ').collect::<Vec<_>>()[..], &["--help"]].concat();

@@ -176,6 +176,7 @@ fn with_pending(project: &Project) {
 }
 
 fn with_edited_rows(project: &Project) {
+    project.edit("fixtures/declined.yaml", "effect: not_applied", "effect: unknown");
     project.edit(PLAYBOOK, "backoff_ms: [200]", "backoff_ms: [250]");
 }
 

@@ -94,8 +94,11 @@ fn closed(cut: &str) -> String {
                 open.push(if c == '{' { '}' } else { ']' });
                 complete = Some(at + 1);
             }
-            '}' | ']' if open.pop() == Some(c) => complete = Some(at + 1),
-            '}' | ']' => return String::new(),
+            '}' | ']' if open.last() == Some(&c) => {
+                open.pop();
+                complete = Some(at + 1);
+            }
+            '}' | ']' => break, // it is broken there, and what stands before it is read
             ',' => complete = Some(at),
             _ => {}
         }
@@ -131,8 +134,13 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_before_a_wrong_bracket_is_read() {
+        assert_eq!(completed(b"[{\"a\":1},{\"b\":]},{}]").text, "[{\"a\":1},{}]");
+    }
+
+    #[test]
     fn what_is_no_json_gives_no_documents() {
-        for text in ["", "x", "}", "{]", "\u{feff}", "STDIN: {\"a\":1}"] {
+        for text in ["", "x", "}", "\u{feff}", "STDIN: {\"a\":1}"] {
             assert!(documents(&completed(text.as_bytes()).text).is_empty(), "{text}");
         }
     }
