@@ -6,7 +6,7 @@ use crate::changeset::Change;
 use crate::checking::Checked;
 use crate::exit::Failure;
 use crate::workspace::Workspace;
-use playproof_analysis::check::{CaseResult, PlaybookRows};
+use playproof_analysis::check::{CaseResult, GoldenState, PlaybookRows};
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::golden::Lock;
 use playproof_formats::history::{History, Record, RecordKind, next_number};
@@ -53,14 +53,16 @@ impl<'a> EditedRows<'a> {
         names.into_iter().cloned().collect()
     }
 
-    /// Refuses rows under which runs contradict their fixtures.
+    /// Refuses rows under which runs contradict their fixtures. A run that is as its golden says is not the rows' doing.
     ///
     /// # Errors
     /// There is such a run.
     pub fn refuse_contradicted(&self) -> Result<(), Failure> {
         let playbooks = self.playbooks();
-        let contradicts =
-            |result: &&CaseResult| !result.contradictions.is_empty() && playbooks.contains(&result.id.playbook);
+        let contradicts = |result: &&CaseResult| {
+            let is_new = !matches!(result.golden, GoldenState::Same);
+            is_new && !result.contradictions.is_empty() && playbooks.contains(&result.id.playbook)
+        };
         let runs: Vec<_> = self.checked.report.results.iter().filter(contradicts).collect();
         let Some(first) = runs.first() else { return Ok(()) };
         let count = counted(runs.len() as u64, "run contradicts its fixture", "runs contradict their fixtures");
