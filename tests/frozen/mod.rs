@@ -28,7 +28,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn run(folder: &Path, args: &[String]) -> Written {
+/// One command, with what it wrote.
+pub fn run(folder: &Path, args: &[String]) -> Written {
     let mut command = Command::new(program());
     command.args(args).current_dir(folder).env_clear().env("CI", "true");
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default()); // for git

@@ -25,10 +25,11 @@ fn keep(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// Commands as they are typed, each with its exit code and everything that it writes in this folder.
+/// Commands as they are typed, one after the other, each with its exit code and everything that it writes in this folder:
+/// two at once could be in each other's way.
 fn written(folder: &Path, commands: &[Vec<String>]) -> String {
     let mut text = String::new();
-    for (args, ran) in commands.iter().zip(frozen::run_all(folder, commands)) {
+    for (args, ran) in commands.iter().map(|args| (args, frozen::run(folder, args))) {
         let (out, err) = (String::from_utf8_lossy(&ran.out), String::from_utf8_lossy(&ran.err));
         // Writing to a String cannot fail.
         let _ = writeln!(text, "$ playproof {}\nexit {}", args.join(" "), ran.code);
