@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use playproof_engine::classify::{Signal, keyed_for, knows_key, reads_as_outage, server_says};
+use playproof_engine::classify::{Signal, keyed_for, knows_key, reads_as_outage, reads_as_stale, server_says};
 use playproof_engine::event::{EffectClaim, ErrorFacts, RequestKind};
 use playproof_engine::evidence::FailureMeaning;
 use playproof_engine::ids::{AttemptNo, VerdictId};
-use playproof_engine::playbook::{Compensation, ConditionKind, ServerDelay};
+use playproof_engine::playbook::{Compensation, ConditionKind, Rule, ServerDelay};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
 use playproof_engine::upstream::{ScriptedAnswer, UpstreamReply};
@@ -45,8 +45,9 @@ pub struct Letter {
     pub needs: Reading,
     /// Whether it departs from an upstream that works.
     pub departs: bool,
-    /// By attempt: its verdict, and whether its playbook's claim is believed.
+    /// By attempt.
     verdicts: Vec<VerdictId>,
+    /// Whether its playbook's claim is believed.
     believed: bool,
 }
 
@@ -294,10 +295,12 @@ impl Making<'_> {
     fn believed(&self, error: Option<&ErrorFacts>) -> Reading {
         let verdicts = self.verdicts(error);
         let all = |effect| verdicts.iter().all(|verdict| self.plan.playbook.verdict(*verdict).effect == effect);
-        match () {
-            () if all(EffectClaim::NotApplied) => Reading::Nothing,
-            () if all(EffectClaim::Unknown) => Reading::MayHaveActed,
-            () => Reading::Believed,
+        if all(EffectClaim::NotApplied) {
+            Reading::Nothing
+        } else if all(EffectClaim::Unknown) {
+            Reading::MayHaveActed
+        } else {
+            Reading::Believed
         }
     }
 
@@ -326,13 +329,16 @@ impl Making<'_> {
     }
 
     /// By attempt: the verdict, and whether its rule asks for the key.
-    fn classified(&self, error: Option<&ErrorFacts>) -> Vec<(VerdictId, Option<u16>)> {
+    fn classified(&self, error: Option<&ErrorFacts>) -> Vec<(VerdictId, bool)> {
         let keyed = keyed_for(error, self.kind.key());
+        let rules = &self.plan.playbook.rules;
+        let asks_for_key = |rule: &Rule| rule.when.is(ConditionKind::Keyed) == Some(true);
         let attempts = self.plan.playbook.limits.max_attempts.clamp(1, ATTEMPTS);
         let classify = |attempt| {
             let signal = Signal::new(error, &self.kind.tool, self.kind.facts, keyed, AttemptNo::new(attempt));
             let found = self.plan.classifier.classify(&signal);
-            (found.verdict, found.rule.map(|rule| rule.0))
+            let rule = found.rule.and_then(|rule| rules.get(usize::from(rule.0)));
+            (found.verdict, rule.is_some_and(asks_for_key))
         };
         (1..=attempts).map(classify).collect()
     }
@@ -340,16 +346,7 @@ impl Making<'_> {
     /// What a failure means to dispatcher and findings: answers that mean the same are one.
     fn meaning(&self, error: Option<&ErrorFacts>) -> String {
         let keyed = keyed_for(error, self.kind.key());
-        let speaks_of_key = |rule: u16| {
-            self.plan
-                .playbook
-                .rules
-                .get(usize::from(rule))
-                .is_some_and(|rule| rule.when.is(ConditionKind::Keyed) == Some(true))
-        };
-        let classified = self.classified(error);
-        let verdicts: Vec<(VerdictId, bool)> =
-            classified.iter().map(|(verdict, rule)| (*verdict, rule.is_some_and(speaks_of_key))).collect();
+        let verdicts = self.classified(error);
         let sources = &self.plan.playbook.server_delay_sources;
         let is_any = |of: &dyn Fn(&Compensation) -> bool| {
             verdicts.iter().any(|(verdict, _)| of(&self.plan.playbook.verdict(*verdict).then))
@@ -357,7 +354,7 @@ impl Making<'_> {
         let heeds = |then: &Compensation| then.retry().is_some_and(|retry| retry.server_delay != ServerDelay::IGNORED);
         let says = error.map(|error| server_says(error, sources, None)).filter(|_| is_any(&heeds));
         let failure = FailureMeaning::of_error(error, keyed == Some(true));
-        let stale = error.is_some_and(|error| world::status(error) == Some(412));
+        let stale = error.is_some_and(reads_as_stale);
         let again = Some((stale, failure.processed)).filter(|_| is_any(&Compensation::sends_again));
         let outage = !self.plan.playbook.breakers.is_empty() && reads_as_outage(error);
         format!("{verdicts:?}{says:?}{again:?}{outage}{}", failure.denied)

@@ -1,6 +1,7 @@
 //! The normal form of a call that wants an answer: everything that can change a later decision or finding, and nothing
 //! else. Calls with one normal form go on alike; a test compares the search with one that tries every script.
 
+use playproof_engine::classify::reads_as_stale;
 use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, FindingId, LedgerKind, RequestKind, Status};
 use playproof_engine::evidence::FailureMeaning;
 use playproof_engine::ids::VerdictId;
@@ -11,7 +12,6 @@ use playproof_engine::upstream::UpstreamReply;
 
 use crate::alphabet::{Alphabet, Path};
 use crate::calls::CallKind;
-use crate::world;
 
 /// The normal form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,12 +29,27 @@ pub struct NormalForm {
     landed: usize,
     /// Effects that will be: before the call can end, and after it.
     pending: [usize; 2],
-    /// Denied, processed, unanswered, stale, a proof that was ignored, a wish that was heeded, an attempt beside another.
-    seen: [bool; 7],
+    seen: Seen,
     /// What the call shows already, and would show with one answer more.
     findings: Vec<FindingId>,
     /// Refreshes, and reversals that were asked for.
     others: (usize, usize),
+}
+
+/// What came up so far; of a failure as it was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Seen {
+    denied: bool,
+    processed: bool,
+    unanswered: bool,
+    /// The last failure is that of stale evidence.
+    stale: bool,
+    /// A proof of the effect was ignored.
+    ignored_proof: bool,
+    /// A wish to wait was heeded.
+    heeded: bool,
+    /// An attempt was made beside another that is out.
+    beside: bool,
 }
 
 impl NormalForm {
@@ -55,7 +70,7 @@ impl NormalForm {
             at: is_timed(plan).then_some(at),
             landed: 0,
             pending: [0; 2],
-            seen: [false; 7],
+            seen: Seen::default(),
             findings: record.findings.iter().map(|finding| finding.id).collect(),
             others: (0, 0),
         };
@@ -70,7 +85,7 @@ impl NormalForm {
                     form.note_failure((plan, kind), verdict, failure, ignored);
                 }
                 Decision::RetryScheduled { delay, told, .. } => {
-                    form.seen[5] |= told.is_some();
+                    form.seen.heeded |= told.is_some();
                     if let Some(last) = form.failures.last_mut().filter(|_| is_ordered(plan)) {
                         last.1 = delay;
                     }
@@ -83,8 +98,8 @@ impl NormalForm {
             let Some(letter) = alphabet.answers(*asked).get(*place) else { continue };
             match asked {
                 RequestKind::Attempt(_) => {
-                    form.seen[2] |= letter.silent;
-                    form.seen[6] |= is_out && !letter.knows_key(kind.shape.keyed);
+                    form.seen.unanswered |= letter.silent;
+                    form.seen.beside |= is_out && !letter.knows_key(kind.shape.keyed);
                     is_out |= letter.silent && letter.answer.reply == UpstreamReply::Ok;
                 }
                 RequestKind::Refresh(_) => form.others.0 += 1,
@@ -120,10 +135,10 @@ impl NormalForm {
     ) {
         let meaning = FailureMeaning::under(plan, verdict, failure, kind.shape.keyed);
         let proves = plan.playbook.verdict(verdict).effect == EffectClaim::Applied;
-        self.seen[0] |= meaning.denied;
-        self.seen[1] |= meaning.processed;
-        self.seen[3] = failure.is_some_and(|error| world::status(error) == Some(412));
-        self.seen[4] |= ignored && proves;
+        self.seen.denied |= meaning.denied;
+        self.seen.processed |= meaning.processed;
+        self.seen.stale = failure.is_some_and(reads_as_stale);
+        self.seen.ignored_proof |= ignored && proves;
         self.first = self.first.or(Some(verdict));
         self.failures.push((verdict, Duration::ZERO));
     }

@@ -29,6 +29,12 @@ pub fn reads_as_denial(error: &ErrorFacts) -> bool {
     error.status == Some(403) || error.kind.as_deref().is_some_and(|kind| DENIALS.contains(&kind))
 }
 
+/// Whether the error says that a precondition of the request does not hold, such as its evidence (412, by status or by
+/// kind): it is refused as long as it is the same.
+pub fn reads_as_stale(error: &ErrorFacts) -> bool {
+    error.status == Some(412) || error.kind.as_deref().is_some_and(|kind| kind.starts_with("412"))
+}
+
 /// Whether the error says that the upstream has processed the idempotency key of the call: a conflict (by status 409 or
 /// by its kind) whose whole message says so. Without a key it says nothing of this call.
 pub fn reads_as_processed(error: &ErrorFacts, keyed: bool) -> bool {

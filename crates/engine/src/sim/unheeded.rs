@@ -1,7 +1,7 @@
 //! What a call was told and its dispatcher did not heed: a denial or a refused reversal that reaches no person, evidence
 //! that the upstream had refused as stale, and a wish to wait that nothing bounds. `findings` has all other findings.
 
-use crate::classify::reads_as_denial;
+use crate::classify::{reads_as_denial, reads_as_stale};
 use crate::event::{Decision, DecisionEvent, ErrorFacts, Finding, FindingBy, FindingId, OutcomeKind, Status};
 use crate::ids::{CallId, ErrorId, EvidenceId, VerdictId};
 use crate::plan::Plan;
@@ -60,7 +60,7 @@ impl Unheeded {
                 let denies = error.is_some_and(|error| reads_as_denial(error) && !is_by_a_person(error));
                 self.denials += u32::from(denies || plan.reserved.denied == Some(verdict));
                 let refreshes = matches!(plan.playbook.verdict(verdict).then, Compensation::RefreshEvidence(_));
-                if refreshes || error.is_some_and(is_stale) {
+                if refreshes || error.is_some_and(reads_as_stale) {
                     self.stale = self.evidence;
                 }
                 self.verdict = Some(verdict);
@@ -92,9 +92,4 @@ impl Unheeded {
 /// Whether somebody was asked and said no: a person knows of it.
 fn is_by_a_person(error: &ErrorFacts) -> bool {
     error.kind.as_deref() == Some("user_rejected")
-}
-
-/// Whether a precondition of the request does not hold, such as its evidence: it is refused as long as it is the same.
-fn is_stale(error: &ErrorFacts) -> bool {
-    error.status == Some(412) || error.kind.as_deref().is_some_and(|kind| kind.starts_with("412"))
 }
