@@ -38,6 +38,11 @@ impl<'a> Object<'a> {
         self
     }
 
+    /// Whether something is so.
+    pub(crate) fn truth(self, key: &str, is_so: bool) -> Self {
+        self.json(key, if is_so { "true" } else { "false" })
+    }
+
     /// A whole number.
     pub(crate) fn number(self, key: &str, value: impl Into<u64>) -> Self {
         self.json(key, &value.into().to_string())

@@ -192,9 +192,7 @@ impl Said {
         let fields: Fields<'_> = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
         let kind = fields.kind.as_deref().ok_or_else(|| missing("type"))?.to_owned();
         let at = || moment(fields.at_ms);
-        let named =
-            |field: &Option<String>, name| field.clone().filter(|text| !text.is_empty()).ok_or_else(|| missing(name));
-        let id = || named(&fields.id, "id");
+        let id = || filled(fields.id.clone(), "id");
         Ok(match &*kind {
             "hello" => Said::Hello(fields.hello()?),
             "ask" => Said::Ask(fields.question()?),
@@ -208,7 +206,7 @@ impl Said {
                     Some("not_applied") => false,
                     _ => return Err(bad("`effect` is `applied` or `not_applied`")),
                 };
-                Said::Input(at()?, Input::Resolve(id()?, Resolved { is_applied, by: named(&fields.by, "by")? }))
+                Said::Input(at()?, Input::Resolve(id()?, Resolved { is_applied, by: filled(fields.by.clone(), "by")? }))
             }
             "end_run" => Said::Input(at()?, Input::EndRun(fields.run.clone().ok_or_else(|| missing("run"))?)),
             other => return Err(LineError::new(ErrorCode::UnknownType, format!("unknown type `{other}`"))),
@@ -238,7 +236,6 @@ impl Fields<'_> {
     }
 
     fn call(self) -> Result<NewCall, LineError> {
-        let filled = |field: Option<String>, name| field.filter(|text| !text.is_empty()).ok_or_else(|| missing(name));
         let (mut steps, mut unknown_steps) = (BTreeMap::new(), Vec::new());
         for (step, args) in self.steps.unwrap_or_default() {
             match args {
@@ -289,14 +286,7 @@ impl Fields<'_> {
         if late && (!matches!(to, Asked::Attempt(_)) || !matches!(came, Came::Reply(_))) {
             return Err(bad("`late` is the answer to an attempt"));
         }
-        Ok(GivenAnswer {
-            id: self.id.filter(|id| !id.is_empty()).ok_or_else(|| missing("id"))?,
-            to,
-            came,
-            late,
-            held,
-            draw,
-        })
+        Ok(GivenAnswer { id: filled(self.id, "id")?, to, came, late, held, draw })
     }
 }
 
@@ -352,6 +342,11 @@ fn span(raw: Option<&RawValue>, name: &str) -> Result<Option<Duration>, LineErro
     let micros = Decimal::parse(raw.get()).and_then(|number| number.scaled(3));
     let micros = micros.ok_or_else(|| bad(format!("`{name}` is a number of milliseconds from 0")))?;
     Ok(Some(Duration::from_micros(micros)))
+}
+
+/// A text that must be there and say something.
+fn filled(field: Option<String>, name: &str) -> Result<String, LineError> {
+    field.filter(|text| !text.is_empty()).ok_or_else(|| missing(name))
 }
 
 fn bad(text: impl Into<String>) -> LineError {

@@ -293,12 +293,13 @@ impl Session {
 
     fn end_run(&mut self, run: &str) -> Result<(), LineError> {
         let own = self.dispatcher.calls().filter(|(_, made)| made.run == *run);
-        let calls: Vec<(CallId, String)> = own.map(|(call, made)| (call, made.name.clone())).collect();
-        if let Some((_, open)) = calls.iter().find(|(call, _)| self.dispatcher.outcome(*call).is_none()) {
-            return Err(LineError::new(ErrorCode::OpenCalls, format!("`{open}` has not ended")));
+        let calls: Vec<CallId> = own.map(|(call, _)| call).collect();
+        let mut open = calls.iter().filter(|call| self.dispatcher.outcome(**call).is_none());
+        if let Some(open) = open.next().and_then(|call| self.dispatcher.made(*call)) {
+            return Err(LineError::new(ErrorCode::OpenCalls, format!("`{}` has not ended", open.name)));
         }
-        for (_, name) in calls {
-            self.forget(&name);
+        for call in calls {
+            let _ = self.dispatcher.forget(call); // refused: it is a step, which goes with its action
         }
         self.dispatcher.end_run(run);
         Ok(())

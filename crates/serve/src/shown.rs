@@ -48,9 +48,8 @@ pub(crate) fn step(out: &mut String, made: &NewCall, of: &str) {
 
 /// What is known of a tool.
 pub(crate) fn facts(object: Object<'_>, tool: &str, facts: ToolFacts) {
-    let truth = |is: bool| if is { "true" } else { "false" };
     let object = object.text("tool", tool).text("access", facts.access.as_str());
-    let object = object.json("idempotent", truth(facts.idempotent)).json("repeatable", truth(facts.repeatable));
+    let object = object.truth("idempotent", facts.idempotent).truth("repeatable", facts.repeatable);
     object.span("timeout_ms", facts.timeout).end();
 }
 

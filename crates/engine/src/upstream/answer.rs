@@ -104,6 +104,19 @@ impl From<&Reply> for UpstreamReply {
     }
 }
 
+impl UpstreamReply {
+    /// What was answered; none: nothing ever is.
+    pub fn reply(self) -> Option<Reply> {
+        match self {
+            UpstreamReply::Ok => Some(Reply::Ok),
+            UpstreamReply::Failed(error) => Some(Reply::Failed(error)),
+            UpstreamReply::Suspected(error) => Some(Reply::Suspected(error)),
+            UpstreamReply::Unfinished(error) => Some(Reply::Unfinished(error)),
+            UpstreamReply::Lost => None,
+        }
+    }
+}
+
 impl Script {
     /// The scripted answer to a request, given the number of earlier requests of its kind.
     pub(super) fn answer(&self, asked: RequestKind, earlier: usize) -> Option<&ScriptedAnswer> {

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use playproof_engine::call::Reply;
 use playproof_engine::clock::{EventPriority, EventQueue};
 use playproof_engine::event::RequestKind;
 use playproof_engine::fixture::Fixture;
@@ -14,7 +13,7 @@ use playproof_engine::plan::Plan;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Scenario;
 use playproof_engine::time::{Duration, Instant};
-use playproof_engine::upstream::{Ledger, Request, Upstream, UpstreamReply};
+use playproof_engine::upstream::{Ledger, Request, Upstream};
 use playproof_intake::number::Decimal;
 
 use super::lines::{self, Came};
@@ -218,14 +217,7 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
         };
         let is_late = answer.is_late(within);
         let then = at.plus(answer.latency.unwrap_or_default());
-        let reply = match answer.reply {
-            UpstreamReply::Ok => Some(Reply::Ok),
-            UpstreamReply::Failed(error) => Some(Reply::Failed(error)),
-            UpstreamReply::Suspected(error) => Some(Reply::Suspected(error)),
-            UpstreamReply::Unfinished(error) => Some(Reply::Unfinished(error)),
-            UpstreamReply::Lost => None,
-        };
-        match reply {
+        match answer.reply.reply() {
             Some(reply) if !is_late => {
                 self.queue.push(then, EventPriority::Other, Due::Answer(name, asked, Came::Reply(reply)));
             }

@@ -6,7 +6,6 @@ use playproof_engine::call::Reply;
 use playproof_engine::event::{ErrorFacts, KindFrom, RequestKind};
 use playproof_engine::fixture::FixtureCall;
 use playproof_engine::plan::Plan;
-use playproof_engine::playbook::Access;
 use playproof_engine::sim::{DrivenCall, Scenario};
 use playproof_engine::time::Instant;
 
@@ -30,11 +29,10 @@ pub(super) fn hello(scenario: &Scenario<'_>) -> String {
     let mut known = std::collections::BTreeSet::new();
     for call in scenario.calls.iter().filter(|call| known.insert(call.tool_name)) {
         let mut facts = String::new();
-        let access = if call.facts.access == Access::Write { "write" } else { "read" };
         Object::new(&mut facts)
-            .json("declared", if call.facts.declared { "true" } else { "false" })
-            .text("access", access)
-            .json("idempotent", if call.facts.idempotent { "true" } else { "false" })
+            .truth("declared", call.facts.declared)
+            .text("access", call.facts.access.as_str())
+            .truth("idempotent", call.facts.idempotent)
             .text_if("retry", call.facts.never_retried.then_some("never"))
             .span("timeout_ms", call.facts.timeout)
             .end();
@@ -45,7 +43,7 @@ pub(super) fn hello(scenario: &Scenario<'_>) -> String {
     Object::new(&mut line)
         .text("type", "hello")
         .text("protocol", PROTOCOL)
-        .json("events", "true")
+        .truth("events", true)
         .json("tools", &tools)
         .end();
     line
@@ -101,10 +99,10 @@ pub(super) fn answer(at: Instant, name: &str, asked: RequestKind, came: &Came, d
         None => object,
     };
     let object = match came {
-        Came::Timeout => object.json("timeout", "true"),
-        Came::Lost => object.json("lost", "true"),
+        Came::Timeout => object.truth("timeout", true),
+        Came::Lost => object.truth("lost", true),
         Came::Reply(reply) => with_reply(object, reply),
-        Came::Late(reply) => with_reply(object.json("late", "true"), reply),
+        Came::Late(reply) => with_reply(object.truth("late", true), reply),
     };
     object.end();
     line
@@ -116,11 +114,11 @@ fn begin<'o>(line: &'o mut String, kind: &str, at: Instant, name: &str) -> Objec
 
 fn with_reply<'o>(object: Object<'o>, reply: &Reply) -> Object<'o> {
     let object = match reply {
-        Reply::Ok => return object.json("ok", "true"),
-        Reply::Failed(None) => object.json("ok", "false"),
+        Reply::Ok => return object.truth("ok", true),
+        Reply::Failed(None) => object.truth("ok", false),
         Reply::Failed(Some(_)) => object,
-        Reply::Suspected(_) => object.json("suspected", "true"),
-        Reply::Unfinished(_) => object.json("accepted", "true"),
+        Reply::Suspected(_) => object.truth("suspected", true),
+        Reply::Unfinished(_) => object.truth("accepted", true),
     };
     match reply.error() {
         Some(error) => object.json("error", &written(error)),
@@ -143,7 +141,7 @@ fn written(error: &ErrorFacts) -> String {
         object = object.span("retry_after_ms", wait);
     }
     if let Some(should_retry) = error.should_retry {
-        object = object.json("should_retry", if should_retry { "true" } else { "false" });
+        object = object.truth("should_retry", should_retry);
     }
     if !error.headers.is_empty() {
         let mut headers = String::from("{");
