@@ -117,10 +117,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         to_stderr(&format!("wrote {written} into {folder}\n"));
     }
     match args.format {
-        Format::Json => {
-            let results: Vec<Verified> = judged.iter().map(|one| one.result.clone()).collect();
-            output.json(json(&results))?;
-        }
+        Format::Json => output.json(json(judged.iter().map(|one| &one.result)))?,
         Format::Table => output.page(&pages(&judged, terminal))?,
         Format::Markdown => {
             let all = judged.iter().map(|one| markdown(&one.result, &one.plan, &one.loaded, terminal.out.width));
@@ -156,16 +153,12 @@ fn conclude(judged: &[Judged]) -> Result<Exit, Failure> {
         to_stderr(&format!("error: the ordinary run of this fixture does not show `{}`\n{}", id.as_str(), shown.text));
         return Ok(Exit::Bug);
     }
-    let fates = || judged.iter().flat_map(|one| &one.result.properties).map(|property| property.fate);
-    if fates().any(|fate| fate == Fate::Violated) {
-        return Ok(Exit::Found);
-    }
-    if fates().any(|fate| matches!(fate, Fate::CutShort(_))) {
-        return Ok(Exit::Inconclusive);
-    }
-    match fates().all(|fate| fate == Fate::NotAsked) {
-        true => Err(Failure::new("no property was asked: no call comes to where one of them could break")
+    let fates = judged.iter().flat_map(|one| &one.result.properties).map(|property| property.fate);
+    match fates.min().unwrap_or(Fate::NotAsked) {
+        Fate::Violated => Ok(Exit::Found),
+        Fate::CutShort(_) => Ok(Exit::Inconclusive),
+        Fate::Holds => Ok(Exit::Clean),
+        Fate::NotAsked => Err(Failure::new("no property was asked: no call comes to where one of them could break")
             .next(Command::new("playproof lint"))),
-        false => Ok(Exit::Clean),
     }
 }

@@ -85,8 +85,7 @@ impl JournalFile {
 
 impl Keep for JournalFile {
     fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if std::mem::take(&mut self.is_dirty) {
-            self.is_dirty = true;
+        if self.is_dirty {
             self.file.set_len(self.length)?;
             self.is_dirty = false;
         }

@@ -19,7 +19,7 @@ use playproof_serve::session::Session;
 /// The bytes of standard input that are read at once: what is ready is taken together.
 const READ_AT_ONCE: usize = 1 << 20;
 
-/// Unapproved rows that a message names.
+/// The rows or calls that a message names.
 const SHOWN: usize = 5;
 
 /// What is served.
@@ -119,18 +119,24 @@ fn refuse_unapproved(name: &str, used: &Used, lock: Option<&Lock>) -> Result<(),
     if changes.is_empty() {
         return Ok(());
     }
-    let mut shown: Vec<String> =
-        changes.iter().take(SHOWN).map(|change| format!("`{}` ({})", change.name, change.became())).collect();
-    if changes.len() > SHOWN {
-        shown.push(format!("{} more", changes.len() - SHOWN));
-    }
+    let shown = first_of(changes.iter().map(|change| format!("`{}` ({})", change.name, change.became())));
     let said = match section {
         None => format!("no lock approves the rows of the playbook `{name}`"),
-        Some(_) => format!("the lock does not approve these rows of the playbook `{name}`: {}", shown.join(", ")),
+        Some(_) => format!("the lock does not approve these rows of the playbook `{name}`: {shown}"),
     };
     let accept = Command::new("playproof accept").name(name).flag("--reason", "TEXT");
     let help = "what is served was reviewed: accept the rows, or serve them as they are with `--unlocked`";
     Err(Failure::new(said).help(help).next(accept))
+}
+
+/// The first of some things, and how many more there are.
+fn first_of(mut all: impl Iterator<Item = String>) -> String {
+    let mut shown: Vec<String> = all.by_ref().take(SHOWN).collect();
+    match all.count() {
+        0 => {}
+        more => shown.push(format!("{more} more")),
+    }
+    shown.join(", ")
 }
 
 /// Why a journal is not gone on with.
@@ -139,14 +145,10 @@ fn unusable(path: &str, why: Unusable) -> Failure {
         Unusable::Damaged { line, what } => Failure::new(format!("{path}:{line}: {what}"))
             .help("a journal is never changed by hand; move it away after somebody has looked into its open calls"),
         Unusable::Open { by, calls } => {
-            let mut shown: Vec<String> =
-                calls.iter().take(SHOWN).map(|(id, tool)| format!("`{id}` ({tool})")).collect();
-            if calls.len() > SHOWN {
-                shown.push(format!("{} more", calls.len() - SHOWN));
-            }
+            let shown = first_of(calls.iter().map(|(id, tool)| format!("`{id}` ({tool})")));
             let Decider { playbook, fingerprint, engine } = *by;
             let short = fingerprint.get(..12).unwrap_or(&fingerprint);
-            let said = format!("`{path}` has open calls that another playbook or engine decides: {}", shown.join(", "));
+            let said = format!("`{path}` has open calls that another playbook or engine decides: {shown}");
             Failure::new(said).help(format!(
                 "serve it with the playbook `{playbook}` ({short}) and version {engine} until they have ended, or move the \
                  journal away after somebody has looked into them"

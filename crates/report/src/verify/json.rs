@@ -61,8 +61,8 @@ struct BreaksJson<'a> {
 }
 
 /// The document.
-pub fn json(results: &[Verified]) -> String {
-    document(&VerifyJson { format: "verify/1", playbooks: results.iter().map(playbook).collect() })
+pub fn json<'a>(results: impl IntoIterator<Item = &'a Verified>) -> String {
+    document(&VerifyJson { format: "verify/1", playbooks: results.into_iter().map(playbook).collect() })
 }
 
 fn playbook(result: &Verified) -> PlaybookJson<'_> {
