@@ -191,6 +191,19 @@ mod tests {
         );
     }
 
+    /// What is lost of a chat log, read by lines and whole alike.
+    fn read_both_ways(log: &str) -> LossReport {
+        let (options, redaction) = (FormatOptions::default(), RedactionRules::default());
+        let whole = builtin::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
+        let whole = whole.unwrap_or_else(|report| panic!("{report}"));
+        let mut lines = Vec::new();
+        let account = ForeignLines::chat(log.as_bytes(), options, "log", &redaction).write_to(&mut lines);
+        let Account { loss, origins } = account.expect("an account");
+        assert_eq!((&loss, &origins), (&whole.loss, &whole.origins));
+        assert_eq!(String::from_utf8(lines), String::from_utf8(whole.lines));
+        loss
+    }
+
     #[test]
     fn chat_messages_read_by_lines_give_the_same_as_read_whole() {
         let body = |n: usize| ["done", "Error: timed out", "{\\\"error\\\":\\\"x\\\"}", "fine"][n % 4];
@@ -201,14 +214,7 @@ mod tests {
             format!("{{\"messages\":[{call},{result}],\"tools\":[{{\"name\":\"t{n}\",\"parameters\":{{}}}}]}}\n")
         };
         let log: String = (0..100).map(chat).collect();
-        let (options, redaction) = (FormatOptions::default(), RedactionRules::default());
-        let whole = builtin::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
-        let whole = whole.unwrap_or_else(|report| panic!("{report}"));
-        let mut lines = Vec::new();
-        let account = ForeignLines::chat(log.as_bytes(), options, "log", &redaction).write_to(&mut lines);
-        let Account { loss, origins } = account.expect("an account");
-        assert_eq!((&loss, &origins), (&whole.loss, &whole.origins));
-        assert_eq!(String::from_utf8(lines), String::from_utf8(whole.lines));
+        read_both_ways(&log);
     }
 
     #[test]
@@ -222,15 +228,8 @@ mod tests {
         let (first, answered, other) = (call("a"), format!("{},{}", call("a"), result("a")), call("c"));
         let requests = [first, other.clone(), answered.clone(), format!("{answered},{}", call("b")), other];
         let log: String = requests.iter().map(|messages| format!("{{\"messages\":[{messages}]}}\n")).collect();
-        let (options, redaction) = (FormatOptions::default(), RedactionRules::default());
-        let whole = builtin::find("openai-chat").expect("a format").read(log.as_bytes(), "log", options, &redaction);
-        let whole = whole.unwrap_or_else(|report| panic!("{report}"));
-        assert_eq!((whole.loss.calls, whole.loss.results, whole.loss.runs), (4, 1, 3), "a copy counts");
-        let mut lines = Vec::new();
-        let account = ForeignLines::chat(log.as_bytes(), options, "log", &redaction).write_to(&mut lines);
-        let Account { loss, origins } = account.expect("an account");
-        assert_eq!((&loss, &origins), (&whole.loss, &whole.origins));
-        assert_eq!(String::from_utf8(lines), String::from_utf8(whole.lines));
+        let loss = read_both_ways(&log);
+        assert_eq!((loss.calls, loss.results, loss.runs), (4, 1, 3), "a copy counts");
     }
 
     #[test]
