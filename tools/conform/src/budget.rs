@@ -6,7 +6,7 @@ use super::compare::Sight;
 use super::steps::run_steps;
 use super::subject::{Clock, plan, retry_of};
 use super::unmet::Unmet;
-use playproof_engine::dispatch::{Purse, RetryLoad};
+use playproof_engine::dispatch::{RetryBalance, RetryLoad};
 use playproof_engine::playbook::{Playbook, RetryBudgetKind, Tokens};
 
 /// The most calls of one step.
@@ -22,7 +22,7 @@ struct Shared {
     case: Case,
     playbook: Playbook,
     kind: RetryBudgetKind,
-    purse: Purse,
+    balance: RetryBalance,
     load: RetryLoad,
     clock: Clock,
 }
@@ -48,7 +48,7 @@ impl Shared {
             case: case.clone(),
             playbook,
             kind,
-            purse: Purse::default(),
+            balance: RetryBalance::default(),
             load: RetryLoad::default(),
             clock: Clock::of(&case.initial),
         };
@@ -67,12 +67,12 @@ impl Shared {
     fn set(&mut self, key: &str, amount: Amount) -> Result<(), Unmet> {
         let count = || amount.as_whole().and_then(|count| u32::try_from(count).ok());
         match (key, count()) {
-            ("balance", _) => self.purse = Purse::with_balance(&self.kind, tokens(amount)?),
+            ("balance", _) => self.balance = RetryBalance::with_balance(&self.kind, tokens(amount)?),
             ("retries" | "retries_in_flight" | "inflight_retries", Some(retries)) => self.load.retries = retries,
             ("active" | "executions", Some(calls)) => self.load.calls = calls,
             _ => return Err(Unmet::unsupported(format!("nothing sets `{key}` of a retry budget"))),
         }
-        self.purse.set_load(self.load);
+        self.balance.set_load(self.load);
         Ok(())
     }
 
@@ -85,26 +85,26 @@ impl Shared {
             "acquire" => {
                 let class = step.input.get("class").and_then(serde_json::Value::as_str);
                 let cost = cost("cost")?.or(retry_of(&self.playbook, class)?.cost);
-                let taken = self.purse.take(&kind, now, cost);
+                let taken = self.balance.take(&kind, now, cost);
                 return Ok(self
                     .sight()
                     .with("ok", taken.is_some())
                     .with("allowed", taken.is_some())
                     .with("cost", taken));
             }
-            "success" => self.purse.on_success(&kind, now, cost("last_cost")?),
-            "failure" => self.purse.on_failure(&kind),
+            "success" => self.balance.on_success(&kind, now, cost("last_cost")?),
+            "failure" => self.balance.on_failure(&kind),
             "release" => match cost("amount")? {
-                Some(cost) => self.purse.give_back(cost),
-                None => self.purse.on_retry_end(),
+                Some(cost) => self.balance.give_back(cost),
+                None => self.balance.on_retry_end(),
             },
-            "deposit" => self.purse.on_call(&kind, now),
+            "deposit" => self.balance.on_call(&kind, now),
             "deposit_then_withdraw" => {
                 let count = amount("count").and_then(Amount::as_whole).unwrap_or(1);
                 let mut granted = 0_u64;
                 for _ in 0..count.min(MOST_CALLS) {
-                    self.purse.on_call(&kind, now);
-                    granted += u64::from(self.purse.take(&kind, now, None).is_some());
+                    self.balance.on_call(&kind, now);
+                    granted += u64::from(self.balance.take(&kind, now, None).is_some());
                 }
                 return Ok(self.sight().with("allowed", granted));
             }
@@ -133,20 +133,20 @@ impl Shared {
         self.playbook = plan(&self.case)?.playbook;
         let kind = kind_of(&self.playbook)?;
         if carries_over {
-            self.purse = self.purse.carried_over(&self.kind, &kind);
+            self.balance = self.balance.carried_over(&self.kind, &kind);
         }
         self.kind = kind;
         Ok(())
     }
 
     fn sight(&self) -> Sight {
-        let allowed = self.purse.may_retry(&self.kind, self.clock.now(), None);
+        let allowed = self.balance.may_retry(&self.kind, self.clock.now(), None);
         let sight = Sight::default().with("ok", allowed).with("allowed", allowed);
         match self.kind {
             RetryBudgetKind::ConcurrencyRatio { .. } | RetryBudgetKind::InflightShare { .. } => sight,
             _ => sight
-                .with("balance", self.purse.left(&self.kind, self.clock.now()))
-                .with("fraction", self.purse.saved()),
+                .with("balance", self.balance.left(&self.kind, self.clock.now()))
+                .with("fraction", self.balance.saved()),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::subject::{draw, error, moment, plan, span};
 use super::unmet::Unmet;
 use super::write::{TOOL, UNSAFE_TOOL};
 use playproof_engine::classify::Signal;
-use playproof_engine::dispatch::Purse;
+use playproof_engine::dispatch::RetryBalance;
 use playproof_engine::event::{
     AdmissionRefusal, Decision, DeprecationReason, ErrorFacts, Outcome, OutcomeKind, StopReason,
 };
@@ -207,8 +207,8 @@ impl<'a> Calls<'a> {
         match budget.kind {
             RetryBudgetKind::ConcurrencyRatio { .. } | RetryBudgetKind::InflightShare { .. } => sight,
             kind => {
-                let purse = self.driver.machine.purse(playbook, RetryBudgetId(0), server);
-                sight.with("budget", purse.left(&kind, self.driver.now))
+                let balance = self.driver.machine.balance(playbook, RetryBudgetId(0), server);
+                sight.with("budget", balance.left(&kind, self.driver.now))
             }
         }
     }
@@ -232,8 +232,8 @@ fn begin(driver: &mut Driver, initial: &Map<String, Value>) -> Result<(), Unmet>
         let balance = map.get("balance").and_then(Amount::of).ok_or_else(odd)?;
         let plan = Arc::clone(&driver.plan);
         let (_, budget) = plan.playbook.retry_budgets.first().ok_or_else(odd)?;
-        let purse = Purse::with_balance(&budget.kind, tokens(balance)?);
-        driver.machine.set_purse(&plan.playbook, RetryBudgetId(0), ServerId(0), purse);
+        let balance = RetryBalance::with_balance(&budget.kind, tokens(balance)?);
+        driver.machine.set_retry_balance(&plan.playbook, RetryBudgetId(0), ServerId(0), balance);
     }
     Ok(())
 }

@@ -9,11 +9,12 @@ mod gate;
 #[cfg(test)]
 mod gate_tests;
 mod guard;
+mod inputs;
 mod io;
 mod keys;
 mod machine;
 mod permits;
-mod purse;
+mod retry_balance;
 #[cfg(test)]
 mod server_tests;
 mod shared;
@@ -33,7 +34,7 @@ pub use io::{
     CallFacts, ClassifiedFailure, GateFacts, Input, Output, OutputBuffer, RequestCheck, Response, ResponseMeta, StepOf,
 };
 pub use machine::Machine;
-pub use purse::{Purse, RetryLoad};
-pub use shared::PurseKey;
+pub use retry_balance::{RetryBalance, RetryLoad};
+pub use shared::RetryBalanceKey;
 pub use wait::{first_retry_fits, own_wait, wait_range};
 pub use window::{CountedCall, Tally, Window};

@@ -6,7 +6,7 @@ use super::breaker::Breaker;
 use super::gate::Gate;
 use super::keys::Keys;
 use super::permits::Permits;
-use super::purse::Purse;
+use super::retry_balance::RetryBalance;
 use crate::ids::{CallId, RetryBudgetId, RunId, ServerId};
 use crate::time::Instant;
 
@@ -21,7 +21,7 @@ pub(super) struct Shared {
     /// Only under a graph.
     pub gate: Gate,
     /// What retry budgets have left, by server or for all of them.
-    pub purses: BTreeMap<PurseKey, SharedPurse>,
+    pub balances: BTreeMap<RetryBalanceKey, SharedBalance>,
     /// Keyed calls that have just ended, and whose followers do not know it yet. Empty between inputs.
     pub ended: Vec<CallId>,
 }
@@ -35,12 +35,12 @@ pub(super) struct Server {
 }
 
 /// A retry budget of a server, or of all.
-pub type PurseKey = (RetryBudgetId, Option<ServerId>);
+pub type RetryBalanceKey = (RetryBudgetId, Option<ServerId>);
 
 /// What a retry budget has left, and who took the last of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct SharedPurse {
-    pub purse: Purse,
+pub(super) struct SharedBalance {
+    pub balance: RetryBalance,
     /// The last retry that took from it; of a throttle, the failure after which it allowed no retry.
     pub spent_by: Option<SpentBy>,
 }

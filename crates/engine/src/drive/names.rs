@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::dispatch::{Machine, PurseKey};
+use crate::dispatch::{Machine, RetryBalanceKey};
 use crate::event::{AdmissionRefusal, Decision, DecisionEvent, Outcome, OutcomeKind, StopReason};
 use crate::ids::{ActionId, ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, ToolId};
 use crate::plan::Plan;
@@ -162,7 +162,7 @@ pub(crate) struct Names<R> {
     /// The names of the calls that opened breakers last, by server.
     opened_by: BTreeMap<ServerId, String>,
     /// The names of the calls that took the last of retry budgets.
-    spenders: BTreeMap<PurseKey, String>,
+    spenders: BTreeMap<RetryBalanceKey, String>,
 }
 
 /// What a call shares with others, by name or by a hash of it.
@@ -328,7 +328,7 @@ impl<R: Default> Names<R> {
 
 impl NamedCall<'_> {
     /// The retry budget of the verdict of an event, or of the call's last one.
-    fn retry_budget(&self, plan: &Plan, what: Decision) -> Option<PurseKey> {
+    fn retry_budget(&self, plan: &Plan, what: Decision) -> Option<RetryBalanceKey> {
         if plan.playbook.retry_budgets.is_empty() {
             return None;
         }

@@ -4,10 +4,10 @@
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 
-use super::events::{Provenance, RequestKind, Status};
 use super::finding::FindingId;
 use super::outcome::{EffectClaim, FailureClass, OutcomeWord};
 use super::reason::{AdmissionRefusal, DeprecationReason, OpenReason, ReversalRefusal, StopReason, SuppressionReason};
+use super::request::{Provenance, RequestKind, Status};
 use crate::ids::{
     ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId,
 };

@@ -1,7 +1,7 @@
 //! The entries of the upstream's ledger, and how upstreams answer repeated keys. `upstream` owns the ledger itself.
 
-use super::events::Provenance;
 use super::outcome::EffectClaim;
+use super::request::Provenance;
 use crate::ids::{ArgsId, AttemptNo, CallId, KeyId, RunId, ToolId};
 use crate::time::Instant;
 use crate::words;

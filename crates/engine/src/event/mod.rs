@@ -8,22 +8,24 @@ mod fields;
 mod finding;
 mod ledger;
 mod outcome;
+mod outcome_fields;
 mod reason;
+mod request;
+mod steps_end;
 mod transcript;
 mod words;
 
-pub use events::{
-    CircuitChange, CompensationWord, Decision, DecisionEvent, EventKind, GuardKind, Provenance, RequestKind, Status,
-};
+pub use events::{CircuitChange, CompensationWord, Decision, DecisionEvent, EventKind, GuardKind};
 pub use fields::{Class, Draw, FieldKey, FieldType, FieldValue, InGoldens, NameId, TokensLeft};
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};
 pub use ledger::{Intent, IntentBalance, KeyDialect, KeyHistory, LedgerEntry, LedgerKind};
 pub use outcome::{
-    Boundary, EffectClaim, FailureClass, NoRetry, Outcome, OutcomeKind, OutcomeWord, StepsEnd, Told, Transience,
-    ValidNext,
+    Boundary, EffectClaim, FailureClass, NoRetry, Outcome, OutcomeKind, OutcomeWord, Told, Transience, ValidNext,
 };
 pub use reason::{
     AdmissionRefusal, DeprecationReason, ErrorFacts, Header, Headers, KindFrom, OpenReason, ReversalRefusal,
     ServerSays, StatusFrom, StopReason, SuppressionReason, WishFaults,
 };
+pub use request::{Provenance, RequestKind, Status};
+pub use steps_end::StepsEnd;
 pub use transcript::{ActionNames, PlaybookNames, Transcript, unnamed};

@@ -1,10 +1,8 @@
 //! How a call ended: the outcome, its claim, its steps, what is valid after it, and what its agent is told. `sim` derives them.
 
-use super::events::{Decision, DecisionEvent, RequestKind};
-use super::fields::{FieldKey, FieldValue};
-use super::finding::FindingId;
 use super::reason::{AdmissionRefusal, DeprecationReason, StopReason};
-use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, StepId, VerdictId};
+use super::request::RequestKind;
+use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, VerdictId};
 use crate::time::Duration;
 use crate::words;
 use Boundary::{Action, ConnectorManifest, External, Runtime, Sandbox, User};
@@ -189,95 +187,6 @@ pub struct Outcome {
     /// The call that opened the circuit or took the last of the budget at which this one stopped. It explains the outcome,
     /// and is no part of it in goldens and recordings.
     pub stopped_by: Option<CallId>,
-}
-
-impl Outcome {
-    /// Passes the fields of an outcome, without its verdicts, to `take`.
-    #[inline(always)]
-    pub fn each_field(&self, mut take: impl FnMut(FieldKey, FieldValue)) {
-        take(FieldKey::Outcome, FieldValue::Word(self.kind.as_str()));
-        match self.kind {
-            OutcomeKind::Succeeded
-            | OutcomeKind::SucceededAfterCompensation
-            | OutcomeKind::Skipped
-            | OutcomeKind::Cancelled => {}
-            OutcomeKind::Joined { leader, ended } => {
-                take(FieldKey::Leader, leader.into());
-                take(FieldKey::Ended, ended.into());
-            }
-            OutcomeKind::Cached { leader } => take(FieldKey::Leader, leader.into()),
-            OutcomeKind::Escalated(queue) => take(FieldKey::Queue, queue.into()),
-            OutcomeKind::Refused(why) => {
-                take(FieldKey::Why, why.into());
-                take(FieldKey::Code, FieldValue::Code(why.code()));
-                take(FieldKey::Instead, FieldValue::Word(why.instead()));
-            }
-            OutcomeKind::Exhausted(stop) => take(FieldKey::Stop, FieldValue::Word(stop.as_str())),
-            OutcomeKind::Suspected(_) => take(FieldKey::Why, FieldValue::Word(FindingId::SuspectedFailure.as_str())),
-            OutcomeKind::Unfinished(_) => take(FieldKey::Why, FieldValue::Word(FindingId::Unfinished.as_str())),
-            OutcomeKind::Undetermined(asked) => take(FieldKey::Lacks, FieldValue::Lacks(asked)),
-            OutcomeKind::Reversed(reason) => take(FieldKey::Reason, reason.into()),
-            OutcomeKind::Deprecated(why) => take(FieldKey::Reason, why.into()),
-        }
-        take(FieldKey::Effect, self.claim.into());
-        take(FieldKey::Attempts, self.attempts.into());
-        take(FieldKey::LastError, self.last_error.into());
-        take(FieldKey::FirstError, self.first_error.into());
-    }
-}
-
-/// How the steps of an action went. What is done stays done: no step is undone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StepsEnd {
-    /// The action.
-    pub action: ActionId,
-    /// The steps that are done, in order.
-    pub completed: Vec<StepId>,
-    /// The step that ended the action; none: all of them are done, or its caller went away between two.
-    pub failed: Option<StepId>,
-    /// The verdict of the last failure of that step.
-    pub verdict: Option<VerdictId>,
-    /// The steps that are not done because of it.
-    pub skipped: Vec<StepId>,
-    /// Whether nothing is known of that step: it is not recorded, or a fixture has no script for it.
-    pub is_unknown: bool,
-    /// Whether a repetition of the action could act again: a write among the steps that had their turn has acted or may
-    /// have, and can be repeated neither by itself nor by its key.
-    pub acts_again: bool,
-}
-
-impl StepsEnd {
-    /// Reads the events of one call; none: it has no steps, or none of them had its turn.
-    pub fn read<'a>(events: impl Iterator<Item = &'a DecisionEvent>) -> Option<StepsEnd> {
-        let mut end: Option<StepsEnd> = None;
-        for event in events {
-            let (Decision::StepEnded { action, .. } | Decision::StepSkipped { action, .. }) = event.what else {
-                continue;
-            };
-            let end = end.get_or_insert(StepsEnd {
-                action,
-                completed: Vec::new(),
-                failed: None,
-                verdict: None,
-                skipped: Vec::new(),
-                is_unknown: false,
-                acts_again: false,
-            });
-            match event.what {
-                Decision::StepEnded { step, ended, verdict, attempts, acts_again, .. } => {
-                    end.acts_again |= acts_again;
-                    end.is_unknown = ended == OutcomeWord::Undetermined && attempts == 0;
-                    match ended.completes_step() {
-                        true => end.completed.push(step),
-                        false => (end.failed, end.verdict) = (Some(step), verdict),
-                    }
-                }
-                Decision::StepSkipped { step, .. } => end.skipped.push(step),
-                _ => {}
-            }
-        }
-        end
-    }
 }
 
 /// What is valid after a call: the actions of the run's row of the graph, in the author's order.

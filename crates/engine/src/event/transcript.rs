@@ -6,8 +6,9 @@ use super::events::{Decision, DecisionEvent};
 use super::fields::NameId;
 use super::finding::Finding;
 use super::ledger::{Intent, LedgerEntry};
-use super::outcome::{Outcome, StepsEnd, Told, ValidNext};
+use super::outcome::{Outcome, Told, ValidNext};
 use super::reason::{DeprecationReason, ErrorFacts};
+use super::steps_end::StepsEnd;
 use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
 
 /// The names behind the ids of a playbook, for reporters.

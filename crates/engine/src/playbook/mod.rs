@@ -14,6 +14,7 @@ mod retry_budget;
 pub(crate) mod sample;
 mod sharing;
 mod tell;
+mod terminal;
 mod waiting;
 mod when;
 
@@ -27,7 +28,7 @@ pub use guess::seems_to_read;
 pub use header::{HeaderOp, HeaderTest, joined};
 pub use model::{
     AfterRefresh, Compensation, DEFAULT_BREAKER, GuardMode, LimitKind, LimitValue, Limits, Playbook, Refresh, Retry,
-    Reversal, Rule, Study, Terminal, UNCLASSIFIED, UnsafePolicy, Verdict,
+    Reversal, Rule, Study, UNCLASSIFIED, UnsafePolicy, Verdict,
 };
 pub use request::ArgumentSchema;
 pub use retry_budget::{
@@ -36,6 +37,7 @@ pub use retry_budget::{
 };
 pub use sharing::{BudgetUnit, Dedupe, InFlightKey, PermitLimits, Sharing, ToolCallBudget};
 pub use tell::Tell;
+pub use terminal::Terminal;
 pub use waiting::{
     Backoff, Cap, Counter, DecorrelatedFrom, DelayFormat, DelaySource, ElapsedRule, Family, FamilyWord, Formula,
     Jitter, JitterWord, OverMax, OverMaxWord, Ratio, ServerDelay, ServerDelayMode, ServerDelayWord,

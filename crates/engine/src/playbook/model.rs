@@ -9,6 +9,7 @@ use super::graph::{Action, Graph, Step};
 use super::retry_budget::{RetryBudget, Tokens};
 use super::sharing::Sharing;
 use super::tell::Tell;
+use super::terminal::Terminal;
 use super::waiting::{Backoff, DelaySource, ElapsedRule, ServerDelay};
 use super::when::{ConditionKind, When};
 use crate::event::{CompensationWord, EffectClaim, KeyHistory, PlaybookNames};
@@ -292,15 +293,6 @@ pub struct Reversal {
     pub reason: ReasonId,
     /// What runs if the token guard or the upstream refuses.
     pub on_refused: Terminal,
-}
-
-/// What ends a call without another request to the upstream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Terminal {
-    /// Hand the call to people.
-    Escalate(QueueId),
-    /// Give the call up.
-    Deprecate(ReasonId),
 }
 
 /// What runs instead of a suppressed retry; never another retry.

@@ -1,4 +1,4 @@
-//! How many retries the calls of a server or of a dispatcher may have together. A model; `dispatch::purse` keeps its
+//! How many retries the calls of a server or of a dispatcher may have together. A model; `dispatch::retry_balance` keeps its
 //! state.
 
 use std::fmt;

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::model::Terminal;
+use super::terminal::Terminal;
 use crate::decimal;
 use crate::event::WishFaults;
 use crate::time::Duration;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::dispatch::Purse;
+use crate::dispatch::RetryBalance;
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, FindingId, Outcome, OutcomeKind, StepsEnd, ValidNext};
 use crate::fixture::{Expect, ExpectCall};
 use crate::ids::{ActionId, CallId, StepId};
@@ -110,7 +110,10 @@ fn budget_left(name: &str, server: Option<&str>, plan: &Plan, record: &Simulatio
         return "it has no tokens".to_owned();
     }
     let used = record.budgets.iter().find(|used| used.budget.index() == place && used.server == id);
-    used.map_or_else(|| Purse::default().left(&budget.kind, Instant::ZERO).to_string(), |used| used.left.to_string())
+    used.map_or_else(
+        || RetryBalance::default().left(&budget.kind, Instant::ZERO).to_string(),
+        |used| used.left.to_string(),
+    )
 }
 
 /// How many calls of a group ended in which way.

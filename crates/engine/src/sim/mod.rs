@@ -1,6 +1,8 @@
 //! The one loop: upstream, classifier, dispatcher and event queue, on virtual time.
 
+mod active_call;
 mod active_calls;
+mod acts;
 mod amplification;
 mod event_loop;
 mod expectation;
@@ -28,9 +30,9 @@ mod unheeded;
 
 pub use crate::evidence::{FailedEnd, told};
 pub use crate::plan::{DrivenCall, GateJudgement, Plan, Reserved};
+pub use acts::{GateAct, GateStep, StepAct};
 pub use amplification::{Outage, ServerCall, found as found_amplification};
 pub use expectation::{Contradiction, contradictions};
-pub use gate_account::{GateAct, GateStep};
 pub use pace::Pace;
 pub use record::{BudgetLeft, CallTally, OddStep, OffTape, SimulationRecord};
 pub use recording::Recording;
@@ -39,4 +41,4 @@ pub use session::{FinishedCall, Session};
 pub use session_call::{SessionCall, SharedHashes, StepTie};
 pub use session_memory::PATIENCE;
 pub use simulator::Simulator;
-pub use step_acts::{StepAct, unknown_steps};
+pub use step_acts::unknown_steps;

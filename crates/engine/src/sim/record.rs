@@ -10,8 +10,8 @@ use foldhash::fast::FixedState;
 use crate::call::{RecordedCall, Reply};
 use crate::dispatch::BreakerState;
 use crate::event::{
-    CircuitChange, Decision, DecisionEvent, ErrorFacts, Finding, Intent, LedgerKind, Outcome, OutcomeKind,
-    PlaybookNames, Provenance, TokensLeft, Told, Transcript, ValidNext,
+    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, ErrorFacts, Finding, Intent, LedgerKind, Outcome,
+    OutcomeKind, PlaybookNames, Provenance, TokensLeft, Told, Transcript, ValidNext,
 };
 use crate::evidence::{CallWatch, Moment, RequestBooks};
 use crate::ids::{ActionId, AttemptNo, CallId, ErrorId, RetryBudgetId, ServerId};
@@ -19,8 +19,7 @@ use crate::plan::{DrivenCall, Plan};
 use crate::time::{Duration, Instant};
 use crate::upstream::Ledger;
 
-use super::gate_account::{GateStep, gate_refusal, recorded_refusal};
-use super::step_acts::StepAct;
+use super::acts::{GateStep, StepAct};
 
 /// The result of one simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -298,10 +297,18 @@ impl SimulationRecord {
         self.by_call.set(self.outcomes.len(), &self.events);
     }
 
+    /// Why the gate refused the record's only call.
+    pub(super) fn gate_refusal(&self) -> Option<AdmissionRefusal> {
+        self.events.iter().find_map(|event| match event.what {
+            Decision::Refused { why, .. } if why.is_of_gate() => Some(why),
+            _ => None,
+        })
+    }
+
     /// Compares the run of the record's only call with its recording: unused answers, and the first departure.
     pub(super) fn compare_with_tape(&mut self, call: &RecordedCall) {
         let was_sent = self.outcomes.first().is_none_or(|outcome| outcome.attempts > 0);
-        if !was_sent && gate_refusal(self).is_some_and(|why| recorded_refusal(call, Some(why)).is_some()) {
+        if !was_sent && self.gate_refusal().is_some_and(|why| recorded_refusal(call, Some(why)).is_some()) {
             return; // the recording says the same
         }
         let SimulationRecord { outcomes, tallies, events, .. } = self;
@@ -329,6 +336,14 @@ impl SimulationRecord {
             None
         };
     }
+}
+
+/// The refusal that a recording has in place of an answer of the upstream. That there is no such tool is one only where the
+/// gate knows no such action either: else it may be an answer.
+pub(super) fn recorded_refusal(call: &RecordedCall, refused: Option<AdmissionRefusal>) -> Option<AdmissionRefusal> {
+    let error = call.only_error()?;
+    let unknown = refused.filter(|why| *why == AdmissionRefusal::UnknownAction && error.is_of_unknown_tool());
+    error.gate_refusal().or(unknown)
 }
 
 /// What a cancelled call did not wait any more of the wait before its next attempt.

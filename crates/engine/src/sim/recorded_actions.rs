@@ -5,10 +5,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::active_calls::ActiveCall;
+use super::active_call::ActiveCall;
+use super::acts::StepAct;
 use super::pace::Pace;
 use super::record::SimulationRecord;
-use super::step_acts::{StepAct, StepCall, unknown_steps};
+use super::step_acts::{StepCall, unknown_steps};
 use crate::event::StepsEnd;
 use crate::ids::{CallId, StepId};
 use crate::plan::Plan;

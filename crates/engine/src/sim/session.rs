@@ -11,11 +11,12 @@ use crate::ids::{CallId, Interner, RunId, ServerId, TokenId};
 use crate::time::Instant;
 use crate::upstream::{Answer, MissingAnswerPolicy, Request, Upstream};
 
-use super::active_calls::{ActiveCall, Mentioned, SessionCalls};
+use super::active_call::{ActiveCall, Mentioned};
+use super::active_calls::SessionCalls;
+use super::acts::{GateAct, GateStep};
 use super::amplification::{self, Outage};
 use super::event_loop::{EventLoop, LoopStep, LoopStop};
 use super::findings;
-use super::gate_account::{GateAct, GateStep};
 use super::pace::{Pace, RecordedMoment, StartedCalls};
 use super::record::{CallTally, Errors, SimulationRecord};
 use super::recorded_actions::RecordedActions;

@@ -1,6 +1,6 @@
 //! What a session forgets: runs that are over, and keys that no later call needs.
 
-use super::active_calls::ActiveCall;
+use super::active_call::ActiveCall;
 use super::session::Session;
 use crate::ids::RunId;
 

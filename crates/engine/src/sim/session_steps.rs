@@ -1,6 +1,6 @@
 //! The steps of the actions of a session: which fed calls they are, and when an action waits for one in vain.
 
-use super::active_calls::ActiveCall;
+use super::active_call::ActiveCall;
 use super::record::OddStep;
 use super::session::Session;
 use super::session_call::StepTie;

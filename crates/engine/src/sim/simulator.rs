@@ -186,9 +186,9 @@ impl Simulator {
         record.servers = scenario.server_names();
         let end = record.events.last().map_or(Instant::ZERO, |event| event.at);
         record.budgets.clear();
-        record.budgets.extend(event_loop.machine.purses().filter_map(|((budget, server), purse)| {
+        record.budgets.extend(event_loop.machine.balances().filter_map(|((budget, server), balance)| {
             let kind = plan.playbook.retry_budget(budget).kind;
-            let left = TokensLeft::from_thousandths(purse.left(&kind, end).thousandths());
+            let left = TokensLeft::from_thousandths(balance.left(&kind, end).thousandths());
             kind.has_tokens().then_some(BudgetLeft { budget, server, left })
         }));
     }

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::active_calls::ActiveCall;
+use super::active_call::ActiveCall;
+use super::acts::StepAct;
 use super::record::SimulationRecord;
 use crate::call::{AnswerTo, RecordedCall, Reply};
 use crate::classify::Classification;
@@ -12,23 +13,6 @@ use crate::event::{Decision, EffectClaim, StepsEnd};
 use crate::ids::{AttemptNo, CallId};
 use crate::plan::{DrivenCall, Plan, steps_of};
 use crate::playbook::{Access, ToolFacts};
-
-/// A step that has acted, or may have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StepAct {
-    /// The call of the action for which it counts.
-    pub call: CallId,
-    /// The name of the step.
-    pub step: String,
-    /// The name of its call; none: it is not recorded.
-    pub by: Option<String>,
-    /// The call of the identical action whose step it is; none: it is a step of this action.
-    pub before: Option<String>,
-    /// Whether an answer proves that it has acted.
-    pub is_proved: bool,
-    /// Whether it would act again if the action were made again.
-    pub acts_again: bool,
-}
 
 /// A recorded call that names the call of an action as its parent.
 #[derive(Debug)]

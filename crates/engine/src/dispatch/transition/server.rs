@@ -4,8 +4,8 @@ use super::Transition;
 use crate::dispatch::breaker::{Blocked, MarkedAnswer};
 use crate::dispatch::calls::PaidRetry;
 use crate::dispatch::io::{Response, ResponseMeta};
-use crate::dispatch::purse::Purse;
-use crate::dispatch::shared::{Server, SharedPurse, SpentBy};
+use crate::dispatch::retry_balance::RetryBalance;
+use crate::dispatch::shared::{Server, SharedBalance, SpentBy};
 use crate::event::{CircuitChange, TokensLeft};
 use crate::ids::{BreakerId, CallId, RetryBudgetId, ServerId};
 use crate::playbook::{BreakerMark, OnEmptyBudget, Retry, RetryBudget, RetryBudgetKind};
@@ -80,7 +80,7 @@ impl Transition<'_> {
 
     /// A call starts, for every budget that counts calls.
     pub(super) fn enter_retry_budgets(&mut self) {
-        self.each_purse(|now, purse, budget, _| purse.on_call(&budget.kind, now));
+        self.each_balance(|now, balance, budget, _| balance.on_call(&budget.kind, now));
         self.state().is_counted = true;
     }
 
@@ -91,13 +91,13 @@ impl Transition<'_> {
         }
         let paid = self.state().paid;
         if let Some(PaidRetry { budget, is_open: true, .. }) = paid {
-            self.purse(budget).on_retry_end();
+            self.balance(budget).on_retry_end();
             self.state().paid = paid.map(|paid| PaidRetry { is_open: false, ..paid });
         }
         if is_ok {
-            self.each_purse(|now, purse, budget, id| match paid {
+            self.each_balance(|now, balance, budget, id| match paid {
                 Some(paid) if paid.budget != id => {} // another budget has paid
-                _ => purse.on_success(&budget.kind, now, paid.map(|paid| paid.cost)),
+                _ => balance.on_success(&budget.kind, now, paid.map(|paid| paid.cost)),
             });
         }
     }
@@ -106,12 +106,12 @@ impl Transition<'_> {
     pub(super) fn leave_retry_budgets(&mut self) {
         if let Some(PaidRetry { budget, cost, is_open: true, is_sent }) = self.state().paid {
             match is_sent {
-                true => self.purse(budget).on_retry_end(), // its caller went away
-                false => self.purse(budget).give_back(cost),
+                true => self.balance(budget).on_retry_end(), // its caller went away
+                false => self.balance(budget).give_back(cost),
             }
         }
         if std::mem::take(&mut self.state().is_counted) {
-            self.each_purse(|_, purse, _, _| purse.on_call_end());
+            self.each_balance(|_, balance, _, _| balance.on_call_end());
         }
     }
 
@@ -119,10 +119,10 @@ impl Transition<'_> {
     pub(super) fn charge_throttle(&mut self, retry: &Retry) {
         if let Some(id) = retry.retry_budget {
             let (now, call, kind) = (self.now, self.call, &self.playbook.retry_budget(id).kind);
-            let shared = self.shared_purse(id);
-            let could_retry = shared.purse.may_retry(kind, now, None);
-            shared.purse.on_failure(kind);
-            if could_retry && !shared.purse.may_retry(kind, now, None) {
+            let shared = self.shared_balance(id);
+            let could_retry = shared.balance.may_retry(kind, now, None);
+            shared.balance.on_failure(kind);
+            if could_retry && !shared.balance.may_retry(kind, now, None) {
                 shared.spent_by = Some(SpentBy { call, at: now });
             }
         }
@@ -135,8 +135,8 @@ impl Transition<'_> {
     pub(super) fn pay_retry(&mut self, retry: &Retry) -> Result<(), (OnEmptyBudget, Option<CallId>)> {
         let Some(id) = retry.retry_budget.filter(|_| !retry.uncounted) else { return Ok(()) };
         let (now, call, budget) = (self.now, self.call, self.playbook.retry_budget(id));
-        let shared = self.shared_purse(id);
-        let Some(cost) = shared.purse.take(&budget.kind, now, retry.cost) else {
+        let shared = self.shared_balance(id);
+        let Some(cost) = shared.balance.take(&budget.kind, now, retry.cost) else {
             return Err((budget.on_empty, shared.spent_by.map(|spent| spent.call)));
         };
         if !matches!(budget.kind, RetryBudgetKind::Throttle { .. }) {
@@ -150,24 +150,24 @@ impl Transition<'_> {
     pub(super) fn left_of(&mut self, retry: &Retry) -> Option<TokensLeft> {
         let id = retry.retry_budget.filter(|_| !retry.uncounted)?;
         let (now, kind) = (self.now, &self.playbook.retry_budget(id).kind);
-        kind.has_tokens().then(|| TokensLeft::from_thousandths(self.purse(id).left(kind, now).thousandths()))
+        kind.has_tokens().then(|| TokensLeft::from_thousandths(self.balance(id).left(kind, now).thousandths()))
     }
 
-    /// The call's purse of a budget.
-    fn purse(&mut self, id: RetryBudgetId) -> &mut Purse {
-        &mut self.shared_purse(id).purse
+    /// The call's balance of a budget.
+    fn balance(&mut self, id: RetryBudgetId) -> &mut RetryBalance {
+        &mut self.shared_balance(id).balance
     }
 
-    fn shared_purse(&mut self, id: RetryBudgetId) -> &mut SharedPurse {
+    fn shared_balance(&mut self, id: RetryBudgetId) -> &mut SharedBalance {
         let server = self.state().facts.server;
         let scope = self.playbook.retry_budget(id).scope(server);
-        self.shared().purses.entry((id, scope)).or_default()
+        self.shared().balances.entry((id, scope)).or_default()
     }
 
-    fn each_purse(&mut self, mut change: impl FnMut(Instant, &mut Purse, &RetryBudget, RetryBudgetId)) {
+    fn each_balance(&mut self, mut change: impl FnMut(Instant, &mut RetryBalance, &RetryBudget, RetryBudgetId)) {
         let (now, playbook) = (self.now, self.playbook);
         for (id, (_, budget)) in (0..).map(RetryBudgetId).zip(&playbook.retry_budgets) {
-            change(now, self.purse(id), budget, id);
+            change(now, self.balance(id), budget, id);
         }
     }
 }

@@ -70,7 +70,10 @@ fn grow(formula: &Formula, step: Step, most: Fixed) -> Fixed {
             };
             base.plus(from.by_ratio(multiplier).min(most).minus(base).by_draw(step.draw))
         }
-        Family::PollyV2 { .. } => polly::wait(formula.family.base(), step),
+        Family::PollyV2 { .. } => {
+            let before = step.previous.map(|(_, draw)| draw);
+            polly::wait(formula.family.base(), step.n, step.draw, before)
+        }
     }
 }
 

@@ -4,19 +4,19 @@
 #![expect(clippy::float_arithmetic, reason = "`tanh` and a square root are the formula")]
 
 use super::fixed::Fixed;
-use super::own::Step;
 use crate::event::Draw;
 use crate::time::Duration;
 
-/// `base * (f(t) - f(t before)) / 1.4`, where `t` is the number of earlier retries plus the draw.
-pub(super) fn wait(base: Duration, step: Step) -> Fixed {
+/// The wait of retry `n`, from 1; `previous`: the draw of the retry before. `base * (f(t) - f(t before)) / 1.4`, where `t` is
+/// the number of earlier retries plus the draw.
+pub(super) fn wait(base: Duration, n: u32, draw: Draw, previous: Option<Draw>) -> Fixed {
     const FIRST_IS_THE_MEDIAN: f64 = 1.4;
-    let earlier = step.n.saturating_sub(1);
-    let before = match (earlier.checked_sub(1), step.previous) {
-        (Some(earlier), Some((_, draw))) => spread(time(earlier, draw)),
+    let earlier = n.saturating_sub(1);
+    let before = match (earlier.checked_sub(1), previous) {
+        (Some(earlier), Some(draw)) => spread(time(earlier, draw)),
         _ => 0.0,
     };
-    let grown = spread(time(earlier, step.draw)) - before;
+    let grown = spread(time(earlier, draw)) - before;
     Fixed::from_micros_f64(micros(base) * grown / FIRST_IS_THE_MEDIAN)
 }
 
@@ -50,8 +50,8 @@ mod tests {
             let draw = Draw::parse(draw).unwrap();
             let mut previous = None;
             let waits = (1..=6).map(|n| {
-                let wait = wait(Duration::from_millis(1_000), Step { n, draw, previous }).round();
-                previous = Some((wait, draw));
+                let wait = wait(Duration::from_millis(1_000), n, draw, previous).round();
+                previous = Some(draw);
                 wait.as_micros()
             });
             assert_eq!(waits.collect::<Vec<_>>(), expected, "{draw}");

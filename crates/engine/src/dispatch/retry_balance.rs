@@ -6,7 +6,7 @@ use crate::time::{Duration, Instant};
 
 /// What a retry budget has left. A new one is full.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Purse {
+pub struct RetryBalance {
     /// The tokens that a full token bucket or throttle would have more.
     missing: Tokens,
     /// What a token bucket saved up, and is no whole token or does not fit.
@@ -34,18 +34,18 @@ struct Flow {
     withdrawals: u64,
 }
 
-impl Purse {
-    /// A token bucket or a throttle with this balance; a purse of another kind is full.
-    pub fn with_balance(kind: &RetryBudgetKind, balance: Tokens) -> Purse {
-        Purse { missing: most(kind).minus(balance), ..Purse::default() }
+impl RetryBalance {
+    /// A token bucket or a throttle with this balance; a balance of another kind is full.
+    pub fn with_balance(kind: &RetryBudgetKind, balance: Tokens) -> RetryBalance {
+        RetryBalance { missing: most(kind).minus(balance), ..RetryBalance::default() }
     }
 
     /// The same part of another budget's tokens, when a throttle is replaced (gRPC).
     #[must_use]
-    pub fn carried_over(&self, from: &RetryBudgetKind, to: &RetryBudgetKind) -> Purse {
+    pub fn carried_over(&self, from: &RetryBudgetKind, to: &RetryBudgetKind) -> RetryBalance {
         let part = u128::from(self.missing.thousandths()) * u128::from(most(to).thousandths());
         let missing = saturated(part.checked_div(most(from).thousandths().into()).unwrap_or_default());
-        Purse { missing: Tokens::from_thousandths(missing), ..self.clone() }
+        RetryBalance { missing: Tokens::from_thousandths(missing), ..self.clone() }
     }
 
     /// Sets the calls that share it.
@@ -276,61 +276,61 @@ mod tests {
     }
 
     /// The retries that it allows at a moment, one after another.
-    fn retries(purse: &mut Purse, kind: &RetryBudgetKind, now: u64) -> usize {
-        std::iter::from_fn(|| purse.take(kind, at(now), None)).take(10_000).count()
+    fn retries(balance: &mut RetryBalance, kind: &RetryBudgetKind, now: u64) -> usize {
+        std::iter::from_fn(|| balance.take(kind, at(now), None)).take(10_000).count()
     }
 
     #[test]
     fn a_retry_takes_its_cost_and_a_success_gives_the_last_one_back() {
         let kind = RetryBudgetKind::TokenBucket(bucket());
-        let mut purse = Purse::default();
-        let left = |purse: &Purse| purse.left(&kind, at(0)).to_string();
-        assert_eq!(purse.take(&kind, at(0), None), Some(tokens("14")));
-        assert_eq!(purse.take(&kind, at(0), Some(tokens("5"))), Some(tokens("5")));
-        assert_eq!(left(&purse), "481");
-        purse.on_success(&kind, at(0), Some(tokens("5")));
-        assert_eq!(left(&purse), "486");
-        purse.on_success(&kind, at(0), None);
-        assert_eq!(left(&purse), "487");
-        purse.on_failure(&kind);
-        assert_eq!(left(&purse), "487");
-        purse.give_back(tokens("20"));
-        assert_eq!(left(&purse), "500", "never more than the capacity");
+        let mut balance = RetryBalance::default();
+        let left = |balance: &RetryBalance| balance.left(&kind, at(0)).to_string();
+        assert_eq!(balance.take(&kind, at(0), None), Some(tokens("14")));
+        assert_eq!(balance.take(&kind, at(0), Some(tokens("5"))), Some(tokens("5")));
+        assert_eq!(left(&balance), "481");
+        balance.on_success(&kind, at(0), Some(tokens("5")));
+        assert_eq!(left(&balance), "486");
+        balance.on_success(&kind, at(0), None);
+        assert_eq!(left(&balance), "487");
+        balance.on_failure(&kind);
+        assert_eq!(left(&balance), "487");
+        balance.give_back(tokens("20"));
+        assert_eq!(left(&balance), "500", "never more than the capacity");
         let kind = RetryBudgetKind::TokenBucket(TokenBucket { refund: Refund::None, ..bucket() });
-        purse.take(&kind, at(0), None);
-        purse.on_success(&kind, at(0), Some(tokens("14")));
-        assert_eq!(left(&purse), "486");
+        balance.take(&kind, at(0), None);
+        balance.on_success(&kind, at(0), Some(tokens("14")));
+        assert_eq!(left(&balance), "486");
     }
 
     #[test]
     fn a_retry_that_costs_more_than_is_left_takes_nothing() {
-        for (balance, allowed) in [("14", 1), ("13.999", 0), ("0", 0), ("28", 2)] {
+        for (left, allowed) in [("14", 1), ("13.999", 0), ("0", 0), ("28", 2)] {
             let kind = RetryBudgetKind::TokenBucket(bucket());
-            let mut purse = Purse::with_balance(&kind, tokens(balance));
-            assert_eq!(retries(&mut purse, &kind, 0), allowed, "{balance}");
-            assert!(!purse.may_retry(&kind, at(0), None));
-            assert!(purse.may_retry(&kind, at(0), Some(Tokens::ZERO)));
+            let mut balance = RetryBalance::with_balance(&kind, tokens(left));
+            assert_eq!(retries(&mut balance, &kind, 0), allowed, "{left}");
+            assert!(!balance.may_retry(&kind, at(0), None));
+            assert!(balance.may_retry(&kind, at(0), Some(Tokens::ZERO)));
         }
         let kind = RetryBudgetKind::TokenBucket(TokenBucket { capacity: Tokens::ZERO, ..bucket() });
-        assert_eq!(Purse::default().take(&kind, at(0), None), None);
+        assert_eq!(RetryBalance::default().take(&kind, at(0), None), None);
     }
 
     #[test]
     fn parts_of_tokens_are_saved_until_they_are_whole_and_fit() {
         let bucket = TokenBucket { capacity: tokens("10"), success_credit: tokens("0.4"), ..bucket() };
         let kind = RetryBudgetKind::TokenBucket(TokenBucket { no_retry_credit: Tokens::ZERO, ..bucket });
-        let mut purse = Purse::with_balance(&kind, Tokens::ZERO);
+        let mut balance = RetryBalance::with_balance(&kind, Tokens::ZERO);
         let after = [1, 2, 3].map(|_| {
-            purse.on_success(&kind, at(0), None);
-            (purse.left(&kind, at(0)).to_string(), purse.saved().to_string())
+            balance.on_success(&kind, at(0), None);
+            (balance.left(&kind, at(0)).to_string(), balance.saved().to_string())
         });
         assert_eq!(
             after.each_ref().map(|(left, saved)| (&**left, &**saved)),
             [("0", "0.4"), ("0", "0.8"), ("1", "0.2")]
         );
-        let mut purse = Purse::default();
-        (0..40).for_each(|_| purse.on_success(&kind, at(0), None));
-        assert_eq!((purse.left(&kind, at(0)), purse.saved()), (tokens("10"), tokens("10")));
+        let mut balance = RetryBalance::default();
+        (0..40).for_each(|_| balance.on_success(&kind, at(0), None));
+        assert_eq!((balance.left(&kind, at(0)), balance.saved()), (tokens("10"), tokens("10")));
     }
 
     #[test]
@@ -338,26 +338,26 @@ mod tests {
         let bucket =
             TokenBucket { capacity: tokens("10"), cost: tokens("4"), refill_per_sec: tokens("0.5"), ..bucket() };
         let kind = RetryBudgetKind::TokenBucket(bucket);
-        let mut purse = Purse::default();
-        assert_eq!(retries(&mut purse, &kind, 60_000), 2);
-        let left = |now| purse.left(&kind, at(now)).to_string();
+        let mut balance = RetryBalance::default();
+        assert_eq!(retries(&mut balance, &kind, 60_000), 2);
+        let left = |now| balance.left(&kind, at(now)).to_string();
         assert_eq!([61_999, 62_000, 63_999, 64_000].map(left), ["2", "3", "3", "4"]);
-        assert_eq!(purse.take(&kind, at(63_999), None), None);
-        assert_eq!(purse.take(&kind, at(64_000), None), Some(tokens("4")));
-        assert_eq!(purse.left(&kind, at(1_000_000)), tokens("10"));
+        assert_eq!(balance.take(&kind, at(63_999), None), None);
+        assert_eq!(balance.take(&kind, at(64_000), None), Some(tokens("4")));
+        assert_eq!(balance.left(&kind, at(1_000_000)), tokens("10"));
     }
 
     #[test]
     fn a_throttle_allows_retries_above_its_part_of_the_most_tokens() {
         let kind = throttle("4", "1.6");
-        let mut purse = Purse::default();
+        let mut balance = RetryBalance::default();
         let mut after = |fails: bool| {
             if fails {
-                purse.on_failure(&kind)
+                balance.on_failure(&kind)
             } else {
-                purse.on_success(&kind, at(0), None)
+                balance.on_success(&kind, at(0), None)
             }
-            (purse.left(&kind, at(0)).to_string(), purse.may_retry(&kind, at(0), None))
+            (balance.left(&kind, at(0)).to_string(), balance.may_retry(&kind, at(0), None))
         };
         let expected = [
             (true, "3", true),
@@ -378,35 +378,35 @@ mod tests {
     #[test]
     fn a_throttle_that_is_replaced_keeps_its_part() {
         let (from, to) = (throttle("4", "1"), throttle("10", "3"));
-        let mut purse = Purse::default();
-        purse.on_failure(&from);
-        assert_eq!(purse.carried_over(&from, &to).left(&to, at(0)), tokens("7.5"));
-        assert_eq!(purse.carried_over(&deposits(1, "0.2", DepositRounding::Tower), &to), Purse::default());
+        let mut balance = RetryBalance::default();
+        balance.on_failure(&from);
+        assert_eq!(balance.carried_over(&from, &to).left(&to, at(0)), tokens("7.5"));
+        assert_eq!(balance.carried_over(&deposits(1, "0.2", DepositRounding::Tower), &to), RetryBalance::default());
     }
 
     #[test]
     fn calls_pay_for_retries_and_a_reserve_does_for_the_first() {
         let kind = deposits(2, "0.2", DepositRounding::Finagle);
-        let mut purse = Purse::default();
-        assert_eq!(retries(&mut purse, &kind, 0), 20, "2 a second for 10 s");
-        (0..9).for_each(|_| purse.on_call(&kind, at(0)));
-        assert_eq!(retries(&mut purse, &kind, 0), 1);
-        purse.on_call(&kind, at(0));
-        assert_eq!(retries(&mut purse, &kind, 0), 1);
+        let mut balance = RetryBalance::default();
+        assert_eq!(retries(&mut balance, &kind, 0), 20, "2 a second for 10 s");
+        (0..9).for_each(|_| balance.on_call(&kind, at(0)));
+        assert_eq!(retries(&mut balance, &kind, 0), 1);
+        balance.on_call(&kind, at(0));
+        assert_eq!(retries(&mut balance, &kind, 0), 1);
         // Withdrawals are forgotten too: the reserve is whole again.
-        assert_eq!([9_999, 10_000].map(|now| purse.left(&kind, at(now))), [tokens("0"), tokens("20")]);
+        assert_eq!([9_999, 10_000].map(|now| balance.left(&kind, at(now))), [tokens("0"), tokens("20")]);
         let nothing = deposits(0, "0", DepositRounding::Finagle);
-        purse.on_call(&nothing, at(20_000));
-        assert_eq!(retries(&mut purse, &nothing, 20_000), 0);
+        balance.on_call(&nothing, at(20_000));
+        assert_eq!(retries(&mut balance, &nothing, 20_000), 0);
     }
 
     #[test]
     fn the_two_roundings_differ_between_a_half_and_one() {
         let allowed = |percent: &str, rounding| {
             let kind = deposits(0, percent, rounding);
-            let mut purse = Purse::default();
-            (0..100).for_each(|_| purse.on_call(&kind, at(0)));
-            retries(&mut purse, &kind, 0)
+            let mut balance = RetryBalance::default();
+            (0..100).for_each(|_| balance.on_call(&kind, at(0)));
+            retries(&mut balance, &kind, 0)
         };
         for (percent, finagle, tower) in [("0.2", 20, 20), ("0.75", 75, 100), ("1", 100, 100), ("10", 1_000, 1_000)] {
             let both = (allowed(percent, DepositRounding::Finagle), allowed(percent, DepositRounding::Tower));
@@ -433,21 +433,21 @@ mod tests {
             (share, 15, 3, true), // at the share, not above it
             (share, 14, 3, false),
         ] {
-            let mut purse = Purse::default();
-            purse.set_load(RetryLoad { calls, retries });
-            assert_eq!(purse.may_retry(&kind, at(0), None), allowed, "{kind:?}, {retries} of {calls}");
+            let mut balance = RetryBalance::default();
+            balance.set_load(RetryLoad { calls, retries });
+            assert_eq!(balance.may_retry(&kind, at(0), None), allowed, "{kind:?}, {retries} of {calls}");
         }
-        let (kind, mut purse) = (ratio("20"), Purse::default());
-        assert_eq!(retries(&mut purse, &kind, 0), 3);
-        purse.on_retry_end();
-        assert_eq!(retries(&mut purse, &kind, 0), 1);
-        purse.give_back(Tokens::ZERO);
-        assert_eq!(retries(&mut purse, &kind, 0), 1);
-        (0..20).for_each(|_| purse.on_call(&kind, at(0)));
-        assert_eq!(retries(&mut purse, &kind, 0), 1);
-        (0..20).for_each(|_| purse.on_call_end());
-        purse.on_retry_end();
-        assert_eq!(retries(&mut purse, &kind, 0), 0);
+        let (kind, mut balance) = (ratio("20"), RetryBalance::default());
+        assert_eq!(retries(&mut balance, &kind, 0), 3);
+        balance.on_retry_end();
+        assert_eq!(retries(&mut balance, &kind, 0), 1);
+        balance.give_back(Tokens::ZERO);
+        assert_eq!(retries(&mut balance, &kind, 0), 1);
+        (0..20).for_each(|_| balance.on_call(&kind, at(0)));
+        assert_eq!(retries(&mut balance, &kind, 0), 1);
+        (0..20).for_each(|_| balance.on_call_end());
+        balance.on_retry_end();
+        assert_eq!(retries(&mut balance, &kind, 0), 0);
     }
 
     /// A token bucket as plain numbers: thousandths of tokens.
@@ -472,18 +472,18 @@ mod tests {
         fn a_token_bucket_never_gives_more_than_it_has(steps in vec((0_u64..40, any::<bool>()), 0..60), start in 0_u32..100) {
             let bucket = TokenBucket { capacity: tokens("100"), ..bucket() };
             let kind = RetryBudgetKind::TokenBucket(bucket);
-            let mut purse = Purse::with_balance(&kind, Tokens::whole(start));
+            let mut balance = RetryBalance::with_balance(&kind, Tokens::whole(start));
             let mut taken = 0;
             for (cost, succeeds) in &steps {
                 let cost = Tokens::from_thousandths(cost * 1_000);
-                if let Some(cost) = purse.take(&kind, at(0), Some(cost)) {
+                if let Some(cost) = balance.take(&kind, at(0), Some(cost)) {
                     taken += 1;
                     if *succeeds {
-                        purse.on_success(&kind, at(0), Some(cost));
+                        balance.on_success(&kind, at(0), Some(cost));
                     }
                 }
             }
-            let left = purse.left(&kind, at(0)).thousandths();
+            let left = balance.left(&kind, at(0)).thousandths();
             prop_assert_eq!((left, taken), plain_left(u64::from(start) * 1_000, &steps, &bucket));
         }
 
@@ -496,13 +496,13 @@ mod tests {
                 ..bucket()
             };
             let kind = RetryBudgetKind::TokenBucket(bucket);
-            let start = Purse { refilled_until: Some(Instant::ZERO), ..Purse::with_balance(&kind, Tokens::ZERO) };
+            let start = RetryBalance { refilled_until: Some(Instant::ZERO), ..RetryBalance::with_balance(&kind, Tokens::ZERO) };
             let (mut often, mut now) = (start.clone(), Instant::ZERO);
             for step in steps {
                 now = now.plus(Duration::from_micros(step));
                 often.take(&kind, now, None);
             }
-            let (mut once, kept) = (start, |purse: &Purse| purse.left(&kind, now).plus(purse.saved()));
+            let (mut once, kept) = (start, |balance: &RetryBalance| balance.left(&kind, now).plus(balance.saved()));
             once.take(&kind, now, None);
             prop_assert_eq!(kept(&often), kept(&once));
         }
@@ -511,17 +511,17 @@ mod tests {
         #[test]
         fn deposits_and_withdrawals_are_forgotten_as_in_a_list(steps in vec((0_u64..4, 0_u32..9, 0_u32..4), 0..30)) {
             let kind = deposits(1, "0.5", DepositRounding::Tower);
-            let (mut purse, mut all, mut now) = (Purse::default(), Vec::new(), 0);
+            let (mut balance, mut all, mut now) = (RetryBalance::default(), Vec::new(), 0);
             for (wait, calls, wanted) in steps {
                 now += wait;
                 for _ in 0..calls {
-                    purse.on_call(&kind, at(now * 1_000));
+                    balance.on_call(&kind, at(now * 1_000));
                     all.push((now, 1_i64));
                 }
                 for _ in 0..wanted {
                     let sum: i64 = all.iter().filter(|(at, _)| now - at < 10).map(|(_, amount)| amount).sum();
                     let allowed = sum + 20 >= 2;
-                    prop_assert_eq!(purse.take(&kind, at(now * 1_000), None).is_some(), allowed);
+                    prop_assert_eq!(balance.take(&kind, at(now * 1_000), None).is_some(), allowed);
                     all.extend(allowed.then_some((now, -2)));
                 }
             }
