@@ -13,26 +13,20 @@ use super::disk::{
     write_new,
 };
 use super::journal::{Journal, Step};
-use super::project_lock::{LOCK, ProjectLock, clear, foreign, of_another_user};
+use super::staging::{JOURNAL, JOURNAL_DRAFT, LOCK, clear, foreign, of_another_user, staged};
 use crate::boundary::Boundary;
 use crate::exit::{Failure, describe_io};
 use crate::files::from_here;
 use crate::folders::{Taken, taken};
 use crate::output::say;
 
-/// The journal. It commits the change: once it exists, the change is always finished.
-pub const JOURNAL: &str = "journal.json";
-
-/// The journal while it is written.
-pub const JOURNAL_DRAFT: &str = "journal.tmp";
-
 /// Makes all changes, or none. `before` runs before each step, and can make it fail.
 pub fn commit(
-    lock: &ProjectLock,
+    boundary: &Boundary,
+    staging: &Path,
     changes: &[Change],
     before: &mut dyn FnMut(usize) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let ProjectLock { boundary, staging, .. } = lock;
     let journal = stage(boundary, staging, changes).inspect_err(|_| clear(staging))?;
     let failed = match apply(boundary, staging, &journal, before) {
         Ok(()) => return Ok(()),
@@ -53,8 +47,7 @@ pub fn commit(
 }
 
 /// Finishes the change of a journal that an earlier program left.
-pub fn finish(lock: &ProjectLock) -> Result<(), Failure> {
-    let ProjectLock { boundary, staging, .. } = lock;
+pub fn finish(boundary: &Boundary, staging: &Path) -> Result<(), Failure> {
     let path = staging.join(JOURNAL);
     let journal = vetted(boundary, staging, &path)?;
     let done = apply(boundary, staging, &journal, &mut |_| Ok(()));
@@ -157,11 +150,6 @@ fn write_journal(boundary: &Boundary, staging: &Path, steps: Vec<Step>) -> io::R
     fs::rename(draft, staging.join(JOURNAL))?;
     sync_folder(staging);
     Ok(journal)
-}
-
-/// The path of a step's staged text.
-pub(super) fn staged(staging: &Path, n: usize) -> PathBuf {
-    staging.join(format!("{n}.new"))
 }
 
 /// Why a committed change stopped.

@@ -9,9 +9,11 @@ mod change;
 mod disk;
 mod journal;
 mod project_lock;
+mod staging;
 #[cfg(test)]
 mod tests;
 
 pub use change::Change;
 pub use journal::Journal;
-pub use project_lock::{ProjectLock, finish, has_journal};
+pub use project_lock::{ProjectLock, finish};
+pub use staging::has_journal;

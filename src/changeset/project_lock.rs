@@ -8,17 +8,14 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::apply::{self, JOURNAL, JOURNAL_DRAFT};
+use super::apply;
 use super::change::Change;
 use super::disk::{identity, is_file, is_of_another_user, missing_folders, remove_all};
+use super::staging::{JOURNAL, LOCK, clear, entries, foreign, has_journal, is_staged, of_another_user};
 use crate::boundary::Boundary;
 use crate::exit::{Failure, describe_io};
 use crate::files::from_here;
 use crate::output::Output;
-use playproof_formats::shell::Command;
-
-/// The lock file. It holds the identity of its folder. Another identity shows that the folder was copied from elsewhere.
-pub(super) const LOCK: &str = "lock";
 
 /// Staged files are git-ignored.
 const IGNORED: &str = ".gitignore";
@@ -73,7 +70,7 @@ impl ProjectLock {
     /// # Errors
     /// A file that cannot be written or removed. Then nothing changed, unless the failure says otherwise.
     pub fn commit(&self, changes: &[Change], output: &mut Output) -> Result<(), Failure> {
-        apply::commit(self, changes, &mut |_| Ok(()))?;
+        apply::commit(&self.boundary, &self.staging, changes, &mut |_| Ok(()))?;
         changes.iter().for_each(|change| output.has_done(change.word(), &from_here(change.path())));
         Ok(())
     }
@@ -124,7 +121,7 @@ impl ProjectLock {
     /// Finishes a committed change; clears the files of an uncommitted one.
     fn settle(&self) -> Result<(), Failure> {
         if has_journal(&self.staging) {
-            return apply::finish(self);
+            return apply::finish(&self.boundary, &self.staging);
         }
         clear(&self.staging);
         Ok(())
@@ -202,30 +199,8 @@ fn our_ignored(staging: &Path) -> Option<PathBuf> {
     is_ours.then_some(ignored)
 }
 
-/// Whether a committed change is unfinished.
-pub fn has_journal(staging: &Path) -> bool {
-    fs::symlink_metadata(staging.join(JOURNAL)).is_ok()
-}
-
 /// Why a staging folder with another identity is not used.
 const COPIED: &str = "it came with a copy, an archive or a repository";
-
-/// The refusal of a file that was not staged here.
-pub(super) fn foreign(path: &Path, why: &str) -> Failure {
-    unused(path, path.parent().unwrap_or(path), why, "look at the folder, then remove it")
-}
-
-/// The refusal of a staging folder, or a file in it, that another user made.
-pub(super) fn of_another_user(path: &Path, staging: &Path) -> Failure {
-    let help = "that user can finish the change with any command, or remove the folder";
-    unused(path, staging, "another user made it", help)
-}
-
-fn unused(path: &Path, staging: &Path, why: &str, help: &str) -> Failure {
-    Failure::new(format!("`{}` is not used: {why}", from_here(path)))
-        .help(format!("nothing was applied or removed; {help}"))
-        .next(Command::new("rm -r").path(&from_here(staging)))
-}
 
 fn busy() -> Failure {
     Failure::new("another playproof is writing this project right now")
@@ -267,29 +242,6 @@ fn is_ours(staging: &Path) -> bool {
         |name: &String| (name == LOCK && is_file(&lock)) || (name == IGNORED && our_ignored(staging).is_some());
     let is_bare = held.is_empty() && entries(staging).iter().all(is_known);
     is_bare || identity(staging).is_ok_and(|identity| held == identity.as_bytes())
-}
-
-/// Removes staged files; without a journal they have no use.
-pub(super) fn clear(staging: &Path) {
-    for name in entries(staging).iter().filter(|name| is_staged(name)) {
-        let path = staging.join(name);
-        if is_file(&path) {
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
-fn entries(staging: &Path) -> Vec<String> {
-    let entries = fs::read_dir(staging).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    names
-}
-
-/// Whether staged files have this name.
-fn is_staged(name: &str) -> bool {
-    let number = name.strip_suffix(".new").unwrap_or_default();
-    name == JOURNAL_DRAFT || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether `path` still names the file. A program that ended between opening and locking may have removed it, and a

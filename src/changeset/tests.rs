@@ -7,9 +7,10 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::apply::{JOURNAL, commit as commit_watched, place as put_in_place, stage, staged};
+use super::apply::{commit as commit_watched, place as put_in_place, stage};
 use super::disk::{identity, write_new};
 use super::project_lock::is_still_there;
+use super::staging::{JOURNAL, staged};
 use super::*;
 use crate::boundary::Boundary;
 use crate::exit::Failure;
@@ -134,7 +135,9 @@ fn a_failure_before_the_first_file_leaves_everything_as_it_was() {
     let place = Place::new();
     let before = place.tree();
     let mut fails = |_| Err(io::Error::from(ErrorKind::PermissionDenied));
-    let refused = describe(commit_watched(&place.lock().unwrap(), &place.changes, &mut fails));
+    let lock = place.lock().unwrap();
+    let refused = describe(commit_watched(&lock.boundary, &lock.staging, &place.changes, &mut fails));
+    drop(lock);
     assert!(refused.contains("permission denied") && refused.contains("nothing was changed"), "{refused}");
     assert_eq!(place.tree(), before);
 }
@@ -146,7 +149,9 @@ fn a_failure_later_on_is_told_and_the_next_command_goes_on() {
         let place = Place::new();
         let after = place.after();
         let mut fails = |n| if n == at { Err(io::Error::from(ErrorKind::StorageFull)) } else { Ok(()) };
-        let refused = describe(commit_watched(&place.lock().unwrap(), &place.changes, &mut fails));
+        let lock = place.lock().unwrap();
+        let refused = describe(commit_watched(&lock.boundary, &lock.staging, &place.changes, &mut fails));
+        drop(lock);
         assert!(refused.contains(&format!("committed, and {at} of its 5 files are in place")), "{refused}");
         assert!(refused.contains("the disk is full") && !refused.contains("nothing was changed"), "{refused}");
         assert_eq!(fs::read(place.path("book.yaml")).unwrap(), b"new");

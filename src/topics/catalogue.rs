@@ -1,24 +1,9 @@
 //! The list of all topics of `playproof help ID`.
 
-use std::borrow::Cow;
-
 use super::kinds;
-use super::texts::{Section, sections};
+use super::texts::{Section, Topic, first_sentence, sections};
 use playproof_engine::event::FailureClass;
 use playproof_formats::golden::Class;
-
-/// One entry of `playproof help`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Topic {
-    /// What users type.
-    pub id: Cow<'static, str>,
-    /// The group: `finding`, `lint`, `outcome`, `refusal`, `stop`, ...
-    pub sort: &'static str,
-    /// The title, one line.
-    pub title: String,
-    /// The text, in paragraphs; lines that begin with four blanks keep their breaks.
-    pub text: Cow<'static, str>,
-}
 
 /// Keys of a playbook, and a flag, that another word explains.
 const KEYS: [(&str, &str); 14] = [
@@ -91,15 +76,6 @@ fn topic(sort: &'static str, Section { id, title, text }: Section) -> Topic {
     };
     let title = meaning.map_or_else(|| first_sentence(text), str::to_owned);
     Topic { id: id.into(), sort, title, text: text.into() }
-}
-
-/// The first sentence of a text as a title: without its capital and its stop.
-pub(super) fn first_sentence(text: &str) -> String {
-    let line = text.split("\n\n").next().unwrap_or(text).replace('\n', " ");
-    let end = line.find(". ").unwrap_or_else(|| line.trim_end_matches('.').len());
-    let sentence = &line[..end];
-    let mut chars = sentence.chars();
-    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 #[cfg(test)]
@@ -191,10 +167,5 @@ mod tests {
         let graph = all.iter().find(|topic| topic.is("next")).unwrap();
         assert!(graph.text.contains("`\"*\"` for every action"), "{}", graph.text);
         assert!(!all.iter().any(|topic| topic.is("tells")));
-    }
-
-    #[test]
-    fn a_title_is_the_first_sentence() {
-        assert_eq!(first_sentence("A later wait is\nshorter. And so on.\n\nMore"), "a later wait is shorter");
     }
 }

@@ -1,8 +1,6 @@
 //! The topics of error kinds and of the verdicts of the playbook `standard`, which says what it does with them.
 
-use super::Topic;
-use super::catalogue::first_sentence;
-use super::texts::sections;
+use super::texts::{Topic, first_sentence, sections};
 use playproof_engine::playbook::{ConditionKind, Playbook, Verdict};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::{embedded, parse};

@@ -5,5 +5,6 @@ mod keys;
 mod kinds;
 mod texts;
 
-pub use catalogue::{Topic, all};
+pub use catalogue::all;
 pub use keys::keys_of_files;
+pub use texts::Topic;

@@ -1,6 +1,8 @@
 //! Reads the files of `help/`: one file a sort of topic, one heading `## ID: TITLE` a topic. Headings without a text
 //! between them share the text below.
 
+use std::borrow::Cow;
+
 /// What a heading says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
@@ -28,6 +30,27 @@ pub fn sections(file: &'static str) -> Vec<Section> {
     sections.reverse();
     sections
 }
+/// The first sentence of a text as a title: without its capital and its stop.
+pub fn first_sentence(text: &str) -> String {
+    let line = text.split("\n\n").next().unwrap_or(text).replace('\n', " ");
+    let end = line.find(". ").unwrap_or_else(|| line.trim_end_matches('.').len());
+    let sentence = &line[..end];
+    let mut chars = sentence.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// One entry of `playproof help`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topic {
+    /// What users type.
+    pub id: Cow<'static, str>,
+    /// The group: `finding`, `lint`, `outcome`, `refusal`, `stop`, ...
+    pub sort: &'static str,
+    /// The title, one line.
+    pub title: String,
+    /// The text, in paragraphs; lines that begin with four blanks keep their breaks.
+    pub text: Cow<'static, str>,
+}
 
 #[cfg(test)]
 mod tests {
@@ -40,5 +63,10 @@ mod tests {
         let both = "Both.\n\n    a  row";
         let all = [("a", Some("the first"), both), ("b", None, both), ("c", Some("one: two"), "Its own.")];
         assert_eq!(sections, all.map(|(id, title, text)| Section { id, title, text }));
+    }
+
+    #[test]
+    fn a_title_is_the_first_sentence() {
+        assert_eq!(first_sentence("A later wait is\nshorter. And so on.\n\nMore"), "a later wait is shorter");
     }
 }

@@ -74,57 +74,16 @@ fn row_of(module: &str) -> Option<&'static [&'static str]> {
     TABLE.iter().find(|(name, _)| *name == module).map(|(_, row)| *row)
 }
 
-/// Circles of files that are still there, by package: they are to go.
-const CIRCLES: &[(&str, &[&str])] = &[
-    ("src/", &["changeset/apply", "changeset/project_lock"]),
-    (
-        "src/",
-        &[
-            "command/replay/args",
-            "command/replay/recording",
-            "command/replay/rehearsal",
-            "command/replay/run",
-            "command/replay/seeds",
-            "command/replay/traces",
-        ],
-    ),
-    ("src/", &["topics/catalogue", "topics/kinds"]),
-    ("crates/analysis/src/", &["explain/action_steps", "explain/advice", "explain/upstream_state"]),
-    ("crates/analysis/src/", &["explain/distrust", "explain/evidence", "explain/others", "explain/subject"]),
-    ("crates/analysis/src/", &["impact/blame", "impact/compare"]),
-    ("crates/analysis/src/", &["impact/dispatchers", "impact/tally"]),
-    ("crates/engine/src/", &["dispatch/machine", "dispatch/transition/step"]),
-    ("crates/engine/src/", &["dispatch/wait/own", "dispatch/wait/polly"]),
-    ("crates/engine/src/", &["event/events", "event/fields", "event/outcome"]),
-    ("crates/engine/src/", &["playbook/breaker", "playbook/model", "playbook/retry_budget", "playbook/waiting"]),
-    (
-        "crates/engine/src/",
-        &["sim/active_calls", "sim/gate_account", "sim/record", "sim/recorded_actions", "sim/step_acts"],
-    ),
-    ("crates/formats/src/", &["playbook/breaker", "playbook/fingerprint", "playbook/retry_budget", "playbook/waiting"]),
-    ("crates/formats/src/", &["playbook/lower/compensation", "playbook/lower/retry_budgets", "playbook/lower/waiting"]),
-    ("crates/report/src/", &["explain/advice", "explain/resend", "explain/steps"]),
-    ("crates/intake/src/", &["import/messages", "import/run"]),
-];
-
-/// Files of a package that import each other in a circle, and circles that are no longer there.
-pub fn circles(tree: &Tree, known: &[(&str, &[&str])]) -> Vec<Violation> {
+/// Files of a package that import each other in a circle.
+pub fn circles(tree: &Tree) -> Vec<Violation> {
     let lib = |path: &str| path.ends_with("/src/lib.rs") || path == "src/lib.rs";
     let roots = tree.rust("").map(|(path, _)| path).filter(|path| lib(path) && !path.starts_with("tests/"));
-    let mut violations = Vec::new();
-    for root in roots.map(|path| path.trim_end_matches("lib.rs")) {
-        let found = circles_of(&imports_of(tree, root));
-        let is_known = |circle: &[String]| known.iter().any(|(package, names)| *package == root && *names == circle);
-        let message = |circle: &Vec<String>| format!("{} import each other in a circle", circle.join(", "));
-        violations.extend(
-            found.iter().filter(|circle| !is_known(circle)).map(|circle| Violation::of_file(root, message(circle))),
-        );
-        let gone = known.iter().filter(|(package, names)| *package == root && !found.iter().any(|one| one == names));
-        violations.extend(gone.map(|(_, names)| {
-            Violation::of_file(root, format!("{} is no circle any more: take it from the list", names.join(", ")))
-        }));
-    }
-    violations
+    let of_package = |root| {
+        let message = |circle: Vec<String>| format!("{} import each other in a circle", circle.join(", "));
+        let found = circles_of(&imports_of(tree, root)).into_iter();
+        found.map(|circle| Violation::of_file(root, message(circle))).collect::<Vec<_>>()
+    };
+    roots.map(|path| path.trim_end_matches("lib.rs")).flat_map(of_package).collect()
 }
 
 /// The modules that each file of a package imports, by their paths. A name that a folder re-exports is looked up there, and a
@@ -246,7 +205,7 @@ mod tests {
 
     #[test]
     fn no_modules_import_each_other_in_a_circle() {
-        assert_none(&circles(&Tree::of_this_package(), CIRCLES));
+        assert_none(&circles(&Tree::of_this_package()));
     }
 
     #[test]
@@ -294,16 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_caught_also_through_a_third_and_a_list_that_is_too_long() {
+    fn a_circle_is_caught_also_through_a_third() {
         let lib = ("crates/x/src/lib.rs", "mod a;");
         let a = ("crates/x/src/a.rs", "use crate::b::deep::B;");
         let b = ("crates/x/src/b/deep.rs", "use crate::c::{C, D};");
         let good = Tree::of(&[lib, a, b, ("crates/x/src/c.rs", "use crate::d::D;")]);
-        assert_none(&circles(&good, &[]));
+        assert_none(&circles(&good));
         let bad = Tree::of(&[lib, a, b, ("crates/x/src/c.rs", "use crate::a::A;")]);
-        assert_one(&circles(&bad, &[]), "crates/x/src/", 1, "a, b/deep, c import each other");
-        assert_none(&circles(&bad, &[("crates/x/src/", &["a", "b/deep", "c"])]));
-        assert_one(&circles(&good, &[("crates/x/src/", &["a", "b"])]), "crates/x/src/", 1, "no circle any more");
+        assert_one(&circles(&bad), "crates/x/src/", 1, "a, b/deep, c import each other");
     }
 
     #[test]
@@ -314,9 +271,9 @@ mod tests {
             let mods = ("crates/x/src/f/mod.rs", "mod a; mod b; pub use a::{A, other};");
             Tree::of(&[lib, mods, a, ("crates/x/src/f/b.rs", of_b)])
         };
-        assert_none(&circles(&files("use super::{c::C, d};"), &[]));
-        assert_one(&circles(&files("use super::{a, c::C};"), &[]), "crates/x/src/", 1, "f/a, f/b import each other");
-        assert_one(&circles(&files("use crate::f::A;"), &[]), "crates/x/src/", 1, "f/a, f/b import each other");
+        assert_none(&circles(&files("use super::{c::C, d};")));
+        assert_one(&circles(&files("use super::{a, c::C};")), "crates/x/src/", 1, "f/a, f/b import each other");
+        assert_one(&circles(&files("use crate::f::A;")), "crates/x/src/", 1, "f/a, f/b import each other");
     }
 
     #[test]

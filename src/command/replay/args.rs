@@ -12,6 +12,9 @@ use playproof_analysis::envelope::EnvelopeKind;
 use playproof_engine::sim::Pace;
 use playproof_engine::upstream::MissingAnswerPolicy;
 
+/// The most seeds of one command.
+const MOST_SEEDS: u64 = 100_000;
+
 const EXAMPLES: &str = "\
 Examples:
   playproof replay trace.jsonl
@@ -68,7 +71,7 @@ pub struct Options {
 
     /// Run a fixture with each of these seeds: how ends, attempts and waits spread, and which seeds contradict what it
     /// expects (exit 1)
-    #[arg(long, value_name = "A-B", value_parser = super::seeds::range, conflicts_with_all = ["seed", "record", "call"])]
+    #[arg(long, value_name = "A-B", value_parser = seeds, conflicts_with_all = ["seed", "record", "call"])]
     pub seeds: Option<RangeInclusive<u64>>,
 
     /// Write the run of a fixture under one playbook as a trace, with the decisions; it replays to the same events. The
@@ -129,4 +132,30 @@ pub struct Options {
     /// How traces are read.
     #[command(flatten)]
     pub reading: ReadOptions,
+}
+
+/// Reads a range of seeds: `1-1000`.
+///
+/// # Errors
+/// No range, or one of more than 100,000 seeds.
+fn seeds(given: &str) -> Result<RangeInclusive<u64>, String> {
+    let ends = given.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    let range = ends.map(|(first, last): (u64, u64)| first..=last);
+    let is_short = |range: &RangeInclusive<u64>| !range.is_empty() && range.end() - range.start() < MOST_SEEDS;
+    range
+        .filter(is_short)
+        .ok_or("expected the first and the last of at most 100,000 seeds, such as `1-1000`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_a_first_and_a_last_seed() {
+        assert_eq!((seeds("1-1000"), seeds("7-7"), seeds("0-99999")), (Ok(1..=1_000), Ok(7..=7), Ok(0..=99_999)));
+        for wrong in ["", "1", "2-1", "1-", "-1", "a-b", "0-100000", "1-2-3"] {
+            assert!(seeds(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ mod alike;
 mod args;
 mod equal;
 mod page_call;
+mod prepared;
 mod recording;
 mod rehearsal;
 mod run;

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::args::{Args, Format};
-use super::run::{LoadedFixture, with_playbooks};
+use super::prepared::{LoadedFixture, with_playbooks};
 use crate::exit::{Exit, Failure};
 use crate::input_paths::InputPaths;
 use crate::output::{Output, say};

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::args::{Args, Format};
+use super::prepared::{LoadedFixture, arguments_of_page, plans, style, with_playbooks};
 use super::recording;
 use super::rehearsal::{Rehearsal, RehearsalJson, no_such_call};
 use super::seeds;
@@ -15,25 +16,17 @@ use crate::project::Project;
 use crate::terminal::Terminal;
 use crate::workspace::{check_names, load_fixture_with_source};
 use crate::{duplicate_args, inputs, playbooks, reports};
-use playproof_analysis::recorded::Arguments;
-use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::Plan;
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
-use playproof_report::block::Style;
 use playproof_report::html;
 use playproof_report::json::document;
-use playproof_report::style::Palette;
 
 #[derive(Serialize)]
 struct RehearsalsJson<'a> {
     format: &'static str,
     fixtures: Vec<RehearsalJson<'a>>,
 }
-
-/// A fixture with its path, and the plans of its playbooks by name.
-pub type LoadedFixture<'a> = (&'a String, Fixture, Vec<(String, Plan)>);
 
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -68,36 +61,6 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .next(args.flags.without(&["--seeds"]).after(Command::new("playproof replay").paths(&traces)))),
         (true, _) => traces::run(args, &paths, &project, &tools, terminal, output),
     }
-}
-
-/// The flags that were typed, with other playbooks.
-pub fn with_playbooks(args: &Args, playbooks: &[&str]) -> Flags {
-    let named = playbooks.iter().fold(Flags::default(), |flags, playbook| flags.with("--playbook", Some(playbook)));
-    named.and(args.flags.without(&["--playbook"]))
-}
-
-/// How pages are drawn.
-pub fn style(args: &Args, terminal: &Terminal) -> Style {
-    match args.format {
-        Format::Markdown => Style { width: 100, palette: Palette::new(false), arguments: arguments_of_page(args) },
-        Format::Table | Format::Json | Format::Jsonl => {
-            Style { width: terminal.out.width, palette: terminal.out.palette(), arguments: Arguments::Values }
-        }
-    }
-}
-
-/// How much of the arguments the page of `--report` shows.
-pub fn arguments_of_page(args: &Args) -> Arguments {
-    if args.show_args { Arguments::Values } else { Arguments::Types }
-}
-
-/// The plans of playbooks by name, told apart, and the playbooks with the places of their rows.
-pub fn plans(names: &[String], tools: &Tools, seed: Option<u64>) -> Result<(Vec<Plan>, Vec<Loaded>), Failure> {
-    let loaded = names.iter().map(|name| playbooks::load(name)).collect::<Result<Vec<Loaded>, Failure>>()?;
-    let plan = |loaded: &Loaded| Plan::new(loaded.playbook.clone(), tools).with_seed(seed);
-    let mut plans: Vec<Plan> = loaded.iter().map(plan).collect();
-    playbooks::tell_apart(&mut plans, names);
-    Ok((plans, loaded))
 }
 
 /// A fixture has no runs and is shown whole: what would select nothing there must not be passed over.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::Serialize;
 
 use super::args::{Args, Format};
-use super::run::{LoadedFixture, style};
+use super::prepared::{LoadedFixture, style};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal::Terminal;
@@ -17,24 +17,8 @@ use playproof_report::json::{Millis, document};
 use playproof_report::table::{self, Align};
 use playproof_report::text;
 
-/// The most seeds of one command.
-const MOST: u64 = 100_000;
-
 /// Groups of contradicting seeds that the table shows.
 const SHOWN: usize = 10;
-
-/// Reads a range of seeds: `1-1000`.
-///
-/// # Errors
-/// No range, or one of more than 100,000 seeds.
-pub fn range(given: &str) -> Result<RangeInclusive<u64>, String> {
-    let ends = given.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
-    let range = ends.map(|(first, last): (u64, u64)| first..=last);
-    let is_short = |range: &RangeInclusive<u64>| !range.is_empty() && range.end() - range.start() < MOST;
-    range
-        .filter(is_short)
-        .ok_or("expected the first and the last of at most 100,000 seeds, such as `1-1000`".to_owned())
-}
 
 #[derive(Serialize)]
 struct SeedsJson<'a> {
@@ -203,14 +187,6 @@ fn page(fixture: &FixtureSeeds<'_>, seeds: &RangeInclusive<u64>, width: usize) -
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_range_has_a_first_and_a_last_seed() {
-        assert_eq!((range("1-1000"), range("7-7"), range("0-99999")), (Ok(1..=1_000), Ok(7..=7), Ok(0..=99_999)));
-        for wrong in ["", "1", "2-1", "1-", "-1", "a-b", "0-100000", "1-2-3"] {
-            assert!(range(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn the_median_is_one_of_the_values() {

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use serde::Serialize;
 
 use super::args::{Args, Format, Options};
+use super::prepared::{arguments_of_page, plans, style};
 use super::recording;
-use super::run::{arguments_of_page, plans, style};
 use super::shown::{CallDrawing, GroupJson, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::exit::{Exit, Failure};

@@ -1,16 +1,18 @@
 //! The advice on a call: the state of the upstream, who acts next, and whether to send again. All three rest on one
 //! `UpstreamState`; `ResendReason::of` alone decides whether the answer is yes.
 
-use super::action_steps;
+use super::action_steps::StepsShown;
 use super::distrust::Distrust;
-use super::others::OtherCall;
+use super::effect_state::EffectState;
+use super::other_call::OtherCall;
 use super::subject::{Simulation, Subject};
-use super::upstream_state::{Basis, EffectState, Surplus, SurplusDoubt, UpstreamState};
+use super::upstream_state::{Basis, Surplus, SurplusDoubt, UpstreamState};
 use playproof_engine::event::{
-    AdmissionRefusal, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StopReason,
+    AdmissionRefusal, Decision, EffectClaim, IntentDoubt, Outcome, OutcomeKind, OutcomeWord, RequestKind, StepsEnd,
+    StopReason,
 };
 use playproof_engine::evidence::Against;
-use playproof_engine::ids::QueueId;
+use playproof_engine::ids::{QueueId, StepId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 
@@ -200,7 +202,7 @@ impl Advice {
             _ => reason,
         };
         if let Some(steps) = simulation.steps() {
-            let (state, reason) = action_steps::advise(plan, simulation, outcome, &steps);
+            let (state, reason) = advise_on_steps(plan, simulation, outcome, &steps);
             return Advice {
                 check: None,
                 next: next(outcome, simulation.facts, &state),
@@ -426,4 +428,54 @@ fn next(outcome: &Outcome, facts: ToolFacts, state: &UpstreamState) -> Actor {
         OutcomeKind::Suspected(asked) => Actor::Suspected(asked),
         OutcomeKind::Unfinished(asked) => Actor::Unfinished(asked),
     }
+}
+
+/// The state of the upstream after an action, and whether to make it again.
+fn advise_on_steps(
+    plan: &Plan,
+    simulation: &Simulation,
+    outcome: &Outcome,
+    end: &StepsEnd,
+) -> (UpstreamState, ResendReason) {
+    let shown = StepsShown::of(plan, simulation, end);
+    let action = plan.playbook.actions.get(end.action.index());
+    let mut had_turn = end.completed.iter().chain(&end.failed);
+    let reads = |id: &StepId| {
+        let step = action.and_then(|action| action.steps.get(id.index()));
+        step.is_some_and(|step| plan.facts(&step.tool).access == Access::Read)
+    };
+    let reason = if shown.acts.iter().any(|act| act.acts_again) {
+        ResendReason::StepsMade
+    } else if end.acts_again {
+        ResendReason::StepsAct
+    } else if shown.before.as_ref().is_some_and(|act| act.acts_again) {
+        ResendReason::StepsBefore
+    } else if !shown.unknown.is_empty() {
+        ResendReason::StepsUnknown
+    } else if shown.acts.is_empty() && had_turn.all(reads) {
+        ResendReason::StepsRead
+    } else if shown.acts.is_empty() && is_told_to(simulation) && !may_act_again(plan, simulation, end) {
+        ResendReason::StepsSafe
+    } else {
+        ResendReason::Steps
+    };
+    (UpstreamState::new(shown.known(outcome), Basis::Steps(Box::new(shown))), reason)
+}
+
+/// Whether the agent is told that it may make the action again.
+fn is_told_to(simulation: &Simulation) -> bool {
+    simulation.record.told_of(simulation.call).is_some_and(|told| told.retriable)
+}
+
+/// Whether a step has acted, or may have, that is not idempotent: also one with a key, for its upstream may forget that.
+fn may_act_again(plan: &Plan, simulation: &Simulation, end: &StepsEnd) -> bool {
+    let action = plan.playbook.actions.get(end.action.index());
+    simulation.record.events.iter().filter(|event| event.call == simulation.call).any(|event| match event.what {
+        Decision::StepEnded { step, claim, .. } => {
+            let step = action.and_then(|action| action.steps.get(step.index()));
+            let facts = step.map_or(ToolFacts::ASSUMED, |step| step.facts(plan.facts(&step.tool)));
+            claim != EffectClaim::NotApplied && facts.adds_effects()
+        }
+        _ => false,
+    })
 }

@@ -1,6 +1,6 @@
 //! Why failures do not prove that nothing was done: by what they say, and by what the inputs leave open.
 
-use super::others::UpstreamSaid;
+use super::other_call::UpstreamSaid;
 use playproof_intake::assemble::InputLedger;
 
 /// What the inputs leave open of any call.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::distrust::InputGaps;
-use super::others::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
+use super::other_call::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, has_steps, judge_attempts, told_at};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{Classification, KnownFailures, reads_as_unanswered};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::distrust::InputGaps;
 use super::evidence::{AtClose, CallBook, EvidenceCollector};
 use super::names::{CallNames, LISTED};
-use super::others::KeyOwner;
+use super::other_call::KeyOwner;
 use super::subject::Subject;
 use crate::replay::{RecordingAnalysis, SessionOptions};
 use playproof_engine::fixture::Fixture;

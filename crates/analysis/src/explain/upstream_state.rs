@@ -3,8 +3,10 @@
 
 use super::action_steps::StepsShown;
 use super::distrust::{Distrust, InputGaps};
+use super::effect_state::EffectState;
 use super::evidence::AnswerEvidence;
-use super::others::{KeyOwner, OtherCall, OtherName, Relation, UpstreamSaid, others_of};
+use super::other_call::{KeyOwner, OtherCall, OtherName, Relation, UpstreamSaid};
+use super::others::others_of;
 use super::subject::{Simulation, Subject};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{
@@ -13,17 +15,6 @@ use playproof_engine::event::{
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
 use playproof_engine::upstream::KeyDialect;
-
-/// Whether the effect is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EffectState {
-    /// The effect is there.
-    Done,
-    /// The effect is not there.
-    NotDone,
-    /// The effect may be there.
-    MaybeDone,
-}
 
 /// Effects of one intent beyond the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Finds the changed row behind the first decision that differs: a rule or verdict, a guard, a limit, a tool, or what calls
 //! share.
 
+use super::call_run::CallRun;
 use super::cause::{CauseKey, RuleVerdict};
-use super::compare::CallRun;
 use super::pairing::Pairing;
 use playproof_engine::event::{AdmissionRefusal, Decision, GuardKind, OutcomeKind, StopReason};
 use playproof_engine::playbook::LimitKind;

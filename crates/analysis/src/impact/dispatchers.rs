@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::cause::{CauseKey, Direction};
+use super::cause_group::CauseGroup;
 use super::compare::CallDifference;
-use super::tally::CauseGroup;
 
 /// The most dispatchers whose first differing call is kept; calls of further ones are causes of their own.
 const MAX_DISPATCHERS: usize = 100_000;

@@ -2,7 +2,9 @@
 //! are replay's.
 
 mod blame;
+mod call_run;
 mod cause;
+mod cause_group;
 mod compare;
 mod dispatchers;
 mod gate;
@@ -15,8 +17,9 @@ mod tests;
 mod watch;
 
 pub use cause::{ChangeKind, Changes, Direction};
+pub use cause_group::Load;
 pub use gate::{GateFailure, ImpactGate};
 pub use result::{CauseName, CauseRow, ExampleCall, FindingChange, Impact, QueueLoad, Side, SimulatedEnd};
 pub use rows::parts;
-pub use tally::{CallCounts, Load, Undetermined};
+pub use tally::{CallCounts, Undetermined};
 pub use watch::{Comparer, ImpactPart};

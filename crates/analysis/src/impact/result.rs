@@ -1,7 +1,8 @@
 //! The result of a comparison: plain values with the names behind the numbers, for reporters and gates.
 
 use super::cause::{CauseKey, Changes, Direction, RuleVerdict};
-use super::tally::{CallCounts, CauseGroup, FindingSwings, Load, SmallestCall, Tallies};
+use super::cause_group::{CauseGroup, Load, SmallestCall};
+use super::tally::{CallCounts, FindingSwings, Tallies};
 use crate::replay::{Counts, Replayed};
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, FindingKind, Outcome, OutcomeKind};

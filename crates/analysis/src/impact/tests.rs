@@ -359,7 +359,7 @@ fn other_errors_are_other_errors_whatever_their_numbers() {
     let (mine, theirs) = (call("no snapshot"), call("no room"));
     let pairing = super::pairing::Pairing::new(&base, &candidate);
     let ran = |record| {
-        super::compare::CallRun::of(&base, "search.web", record, base.facts("search.web"), &[]).expect("a run")
+        super::call_run::CallRun::of(&base, "search.web", record, base.facts("search.web"), &[]).expect("a run")
     };
     assert_eq!(mine.outcomes[0].last_error, theirs.outcomes[0].last_error);
     let difference = super::compare::compare(&pairing, ran(&mine), ran(&theirs)).expect("another error");

@@ -1,6 +1,7 @@
 //! Observes every call of a replay under two plans, on any thread.
 
-use super::compare::{CallRun, compare};
+use super::call_run::CallRun;
+use super::compare::compare;
 use super::pairing::Pairing;
 use super::result::Impact;
 use super::tally::Tallies;

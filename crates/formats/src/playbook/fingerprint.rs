@@ -8,13 +8,14 @@ use std::fmt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::ends::{end, queue_name, reason_text};
 use super::{breaker, overlap, retry_budget, syntax, tell, waiting};
 use playproof_engine::glob::is_glob;
-use playproof_engine::ids::{ActionId, QueueId, ReasonId};
+use playproof_engine::ids::ActionId;
 use playproof_engine::playbook::{
     Action, AfterRefresh, BreakerMark, Compensation, ConditionKind, ConditionTest, Dedupe, Graph, GuardMode, HeaderOp,
     HeaderTest, LimitKind, LimitValue, Limits, MessageTest, PermitLimits, Playbook, Reversal, Sharing, Step, Stuck,
-    Study, Terminal, ToolCallBudget, ToolFacts, UnsafePolicy, When,
+    Study, ToolCallBudget, ToolFacts, UnsafePolicy, When,
 };
 
 /// One part of a playbook in canonical form.
@@ -215,14 +216,6 @@ fn orders(playbook: &Playbook) -> Vec<Vec<usize>> {
     orders
 }
 
-pub(super) fn queue_name(playbook: &Playbook, queue: QueueId) -> &str {
-    playbook.queues.get(queue.index()).map_or("", |name| name)
-}
-
-fn reason_text(playbook: &Playbook, reason: ReasonId) -> &str {
-    playbook.reasons.get(reason.index()).map_or("", |text| text)
-}
-
 fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
     match compensation {
         Compensation::RetryWithBackoff(retry) => {
@@ -245,20 +238,13 @@ fn compensation(playbook: &Playbook, compensation: &Compensation) -> Value {
 
 fn on_unsafe(playbook: &Playbook, on_unsafe: UnsafePolicy) -> Value {
     match on_unsafe {
-        UnsafePolicy::End(end) => final_(playbook, end),
+        UnsafePolicy::End(terminal) => end(playbook, terminal),
         UnsafePolicy::Reverse(issued) => json!({ "issue_reversal": reversal(playbook, issued) }),
     }
 }
 
 fn reversal(playbook: &Playbook, reversal: Reversal) -> Value {
-    json!({ "reason": reason_text(playbook, reversal.reason), "on_refused": final_(playbook, reversal.on_refused) })
-}
-
-pub(super) fn final_(playbook: &Playbook, end: Terminal) -> Value {
-    match end {
-        Terminal::Escalate(queue) => json!({ "escalate_to_human": queue_name(playbook, queue) }),
-        Terminal::Deprecate(reason) => json!({ "deprecate_tool_call": reason_text(playbook, reason) }),
-    }
+    json!({ "reason": reason_text(playbook, reversal.reason), "on_refused": end(playbook, reversal.on_refused) })
 }
 
 fn when(when: &When) -> Value {

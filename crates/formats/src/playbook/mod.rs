@@ -2,6 +2,7 @@
 
 mod breaker;
 mod embedded;
+mod ends;
 pub mod example_texts;
 mod fingerprint;
 pub mod lint;

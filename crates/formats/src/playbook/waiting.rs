@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::fingerprint::final_;
+use super::ends::end;
 use playproof_engine::event::WishFaults;
 use playproof_engine::playbook::{
     Backoff, Cap, Counter, DecorrelatedFrom, DelaySource, Family, Formula, Jitter, OverMax, Playbook, Retry,
@@ -125,7 +125,7 @@ fn server_delay(playbook: &Playbook, delay: &ServerDelay) -> Value {
         OverMax::Stop => None,
         OverMax::Cap => Some(json!("cap")),
         OverMax::Discard => Some(json!("discard")),
-        OverMax::End(end) => Some(final_(playbook, *end)),
+        OverMax::End(terminal) => Some(end(playbook, *terminal)),
     };
     if let Some(over_max) = over_max {
         parts.insert("over_max".into(), over_max);

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::format::{FormatOptions, SourceFormat, output_of};
-use super::messages::{Speakers, end_all, walk_on};
+use super::messages::{end_all, walk_on};
 use super::names::UsedNames;
 use super::openai::{Conversation, Found, found};
-use super::run::ImportOutput;
+use super::run::{ImportOutput, Speakers};
 use crate::hash;
 use crate::imported::{ImportWarning, LossReport};
 use crate::json::Fields;

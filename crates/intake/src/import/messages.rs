@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::run::{ImportOutput, RunWriter, SourceCall, SourceResult};
+use super::run::{ImportOutput, SourceCall, SourceResult, Speakers};
 use crate::failure::{Assessment, ToolResult, assess, names_no_error};
 use crate::histories::{Compared, History};
 use crate::imported::ImportWarning;
@@ -54,28 +54,7 @@ pub(super) fn end_all(output: &mut ImportOutput) {
     waiting.into_all().for_each(|speakers| speakers.end_if_waiting(output));
 }
 
-/// The runs of one conversation that is being read.
-#[derive(Debug)]
-pub(super) struct Speakers {
-    agent: RunWriter,
-    user: Option<RunWriter>,
-    name: Option<String>,
-    /// The simulated user's run was counted.
-    pub(super) has_user: bool,
-}
-
 impl Speakers {
-    /// A conversation that begins.
-    pub(super) fn begin(name: Option<&str>, output: &mut ImportOutput) -> Speakers {
-        output.loss.runs += 1;
-        Speakers::resume(name, false)
-    }
-
-    /// A conversation that goes on, of which nothing else is known.
-    pub(super) fn resume(name: Option<&str>, has_user: bool) -> Speakers {
-        Speakers { agent: RunWriter::of(name), user: None, name: name.map(str::to_owned), has_user }
-    }
-
     /// The messages behind the first `known` ones.
     fn messages(&mut self, messages: &[RawValue<'_>], known: usize, place: &str, output: &mut ImportOutput) {
         if messages.is_empty() {
@@ -97,46 +76,6 @@ impl Speakers {
     /// The next message, whose fields are known.
     pub(super) fn fields(&mut self, message: (&Fields<'_>, RawValue<'_>), place: &str, output: &mut ImportOutput) {
         Walk { speakers: self, output }.message(message, place);
-    }
-
-    /// The conversation has ended.
-    pub(super) fn end(&self, output: &mut ImportOutput) {
-        self.agent.end(output);
-        self.user.iter().for_each(|user| user.end(output));
-    }
-
-    /// Gives back the memory for calls that wait, where none does.
-    fn shrink(&mut self) {
-        self.agent.shrink();
-        self.user.iter_mut().for_each(RunWriter::shrink);
-    }
-
-    /// The conversation has ended, unless it had before: then no call waits.
-    fn end_if_waiting(&self, output: &mut ImportOutput) {
-        if self.is_waiting() {
-            self.end(output);
-        }
-    }
-
-    /// Whether a call waits for its result.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.agent.is_waiting() || self.user.as_ref().is_some_and(RunWriter::is_waiting)
-    }
-
-    /// Forgets the conversation, which may go on.
-    pub(super) fn count_unanswered(&self, output: &mut ImportOutput) {
-        self.agent.count_unanswered(output);
-        self.user.iter().for_each(|user| user.count_unanswered(output));
-    }
-
-    /// The run of the agent, or of the simulated user.
-    fn run(&mut self, is_user: bool, runs: &mut u64) -> &mut RunWriter {
-        if !is_user {
-            return &mut self.agent;
-        }
-        *runs += u64::from(!std::mem::replace(&mut self.has_user, true));
-        let of_user = || self.name.as_ref().map(|agent| format!("{agent}.user"));
-        self.user.get_or_insert_with(|| RunWriter::of(of_user().as_deref()))
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::messages::Speakers;
 use super::names::UsedNames;
 use crate::failure::Assessment;
 use crate::histories::Histories;
@@ -274,6 +273,69 @@ impl RunWriter {
     /// Forgets the run, which may go on.
     pub(super) fn count_unanswered(&self, output: &mut ImportOutput) {
         output.loss.unanswered += self.waiting.len() as u64 + self.forgotten;
+    }
+}
+
+/// The runs of one conversation that is being read.
+#[derive(Debug)]
+pub(super) struct Speakers {
+    agent: RunWriter,
+    user: Option<RunWriter>,
+    name: Option<String>,
+    /// The simulated user's run was counted.
+    pub(super) has_user: bool,
+}
+
+impl Speakers {
+    /// A conversation that begins.
+    pub(super) fn begin(name: Option<&str>, output: &mut ImportOutput) -> Speakers {
+        output.loss.runs += 1;
+        Speakers::resume(name, false)
+    }
+
+    /// A conversation that goes on, of which nothing else is known.
+    pub(super) fn resume(name: Option<&str>, has_user: bool) -> Speakers {
+        Speakers { agent: RunWriter::of(name), user: None, name: name.map(str::to_owned), has_user }
+    }
+
+    /// The conversation has ended.
+    pub(super) fn end(&self, output: &mut ImportOutput) {
+        self.agent.end(output);
+        self.user.iter().for_each(|user| user.end(output));
+    }
+
+    /// Gives back the memory for calls that wait, where none does.
+    pub(super) fn shrink(&mut self) {
+        self.agent.shrink();
+        self.user.iter_mut().for_each(RunWriter::shrink);
+    }
+
+    /// The conversation has ended, unless it had before: then no call waits.
+    pub(super) fn end_if_waiting(&self, output: &mut ImportOutput) {
+        if self.is_waiting() {
+            self.end(output);
+        }
+    }
+
+    /// Whether a call waits for its result.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.agent.is_waiting() || self.user.as_ref().is_some_and(RunWriter::is_waiting)
+    }
+
+    /// Forgets the conversation, which may go on.
+    pub(super) fn count_unanswered(&self, output: &mut ImportOutput) {
+        self.agent.count_unanswered(output);
+        self.user.iter().for_each(|user| user.count_unanswered(output));
+    }
+
+    /// The run of the agent, or of the simulated user.
+    pub(super) fn run(&mut self, is_user: bool, runs: &mut u64) -> &mut RunWriter {
+        if !is_user {
+            return &mut self.agent;
+        }
+        *runs += u64::from(!std::mem::replace(&mut self.has_user, true));
+        let of_user = || self.name.as_ref().map(|agent| format!("{agent}.user"));
+        self.user.get_or_insert_with(|| RunWriter::of(of_user().as_deref()))
     }
 }
 

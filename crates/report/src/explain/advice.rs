@@ -3,6 +3,7 @@
 use super::others::{NAMED, doubt, joined, made_by, name, named, other_arguments, times, with_effects};
 use super::resend::{RESENT, SAYS_MORE, UNREAD, resend, skipped, unclaimed};
 use super::steps;
+use super::words::lower_first;
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
@@ -346,12 +347,6 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
         ),
     };
     format!("A person: {person}. By the playbook alone, {}", lower_first(&by_playbook))
-}
-
-/// A sentence that goes on within another one.
-pub(super) fn lower_first(sentence: &str) -> String {
-    let mut chars = sentence.chars();
-    chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
 }
 
 fn by_playbook(next: Actor, in_fixture: bool, names: &PlaybookNames) -> String {

@@ -7,6 +7,7 @@ mod others;
 mod page;
 mod resend;
 mod steps;
+mod words;
 
 pub use course::{CallsBeside, EqualCall, WorstFinding, what_went_wrong};
 pub use page::page;

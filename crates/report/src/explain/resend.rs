@@ -1,8 +1,8 @@
 //! Whether to send a call again, in a sentence that names the key.
 
-use super::advice::lower_first;
 use super::others::{named, other_arguments, times, with_effects};
 use super::steps;
+use super::words::{ReasonWords, lower_first, no};
 use crate::findings::if_one_intent;
 use crate::text;
 use playproof_analysis::explain::{
@@ -36,18 +36,6 @@ const fn not_now(stop: StopReason) -> Option<&'static str> {
         StopReason::Budget => Some("Not in this run, because it has no tool calls left. With more of them:"),
         _ => None,
     }
-}
-
-/// A reason, as an answer of its own and as what a person who decides must know.
-pub(super) struct ReasonWords {
-    pub answer: String,
-    pub to_a_person: String,
-}
-
-/// No, because of this; and what to do, if anything.
-pub(super) fn no(because: impl Into<String>, then: &str) -> ReasonWords {
-    let to_a_person = because.into();
-    ReasonWords { answer: format!("No, because {to_a_person}{then}."), to_a_person }
 }
 
 fn reason(reason: ResendReason, state: &UpstreamState, key: Option<&str>) -> ReasonWords {

@@ -1,7 +1,7 @@
 //! What became of the steps of an action, in sentences, and whether to make it again.
 
 use super::others::joined;
-use super::resend::{ReasonWords, no};
+use super::words::{ReasonWords, no};
 use crate::text;
 use playproof_analysis::explain::{Basis, ResendReason, StepsShown, UpstreamState};
 use playproof_engine::sim::StepAct;

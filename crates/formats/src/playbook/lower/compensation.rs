@@ -1,33 +1,15 @@
 //! Compensations: exactly one for each verdict, its parameters, and what runs if a guard stops it.
 
-use std::cell::Cell;
-use std::ops::Range;
-
-use super::names::{Declared, Reasons};
-use super::retry_budgets::{self, Payment, RetryBudgets};
+use super::context::Context;
 use super::waiting;
 use crate::diagnostic::Diagnostic;
 use crate::schema::At;
 use crate::yaml::Key;
 use playproof_engine::event::CompensationWord;
-use playproof_engine::ids::{QueueId, ReasonId};
+use playproof_engine::ids::RetryBudgetId;
 use playproof_engine::playbook::{
-    AfterRefresh, Backoff, Compensation, Refresh, Retry, Reversal, Terminal, UnsafePolicy,
+    AfterRefresh, Backoff, Compensation, Refresh, Retry, RetryBudgetWord, Reversal, Terminal, Tokens, UnsafePolicy,
 };
-
-/// The names that compensations of a playbook refer to.
-pub(super) struct Context<'a> {
-    pub root: At<'a>,
-    pub queues: Declared,
-    /// `Some(None)`: written but invalid, which has been reported.
-    pub default_queue: Option<Option<QueueId>>,
-    pub reasons: Reasons,
-    pub retry_budgets: RetryBudgets,
-    /// `limits.max_attempts`: it bounds the retries of a formula.
-    pub max_attempts: u32,
-    /// A missing default queue is one error, for any number of guards.
-    pub default_queue_missed: Cell<bool>,
-}
 
 impl Context<'_> {
     /// The compensation written at `then`.
@@ -44,7 +26,7 @@ impl Context<'_> {
 
     fn retry(&self, kind: &Key<'_>, at: At<'_>) -> Option<Retry> {
         let (backoff, server_delay) = (waiting::backoff(at), waiting::server_delay(self, at));
-        let (payment, on_unsafe) = (retry_budgets::payment(self, at), self.on_unsafe(at, kind));
+        let (payment, on_unsafe) = (payment(self, at), self.on_unsafe(at, kind));
         let max_retries = match (at.get("max_retries"), &backoff) {
             (Some(retries), _) => retries.whole(),
             (None, Some(Backoff::Listed(list))) => u32::try_from(list.len()).ok(),
@@ -77,21 +59,6 @@ impl Context<'_> {
         Some(Reversal { reason: reason?, on_refused: on_refused? })
     }
 
-    pub(super) fn queue(&self, at: At<'_>) -> Option<QueueId> {
-        self.queues.find(at.get("queue")?).map(QueueId)
-    }
-
-    fn reason(&self, at: At<'_>) -> Option<ReasonId> {
-        Some(ReasonId(self.reasons.number(at.get("reason")?.text()?)))
-    }
-
-    fn end(&self, kind: &Key<'_>, at: At<'_>) -> Option<Terminal> {
-        match CompensationWord::parse(kind.text)? {
-            CompensationWord::EscalateToHuman => self.queue(at).map(Terminal::Escalate),
-            _ => self.reason(at).map(Terminal::Deprecate),
-        }
-    }
-
     fn on_unsafe(&self, at: At<'_>, kind: &Key<'_>) -> Option<UnsafePolicy> {
         let Some(written) = at.get("on_unsafe") else {
             let queue = self.default_escalation("on_unsafe", &kind.span);
@@ -103,17 +70,26 @@ impl Context<'_> {
             _ => self.end(&kind, at).map(UnsafePolicy::End),
         }
     }
+}
 
-    /// The queue of a guard that names none: the default queue, which is then required.
-    fn default_escalation(&self, guard: &str, at: &Range<usize>) -> Option<QueueId> {
-        if self.default_queue.is_none() && !self.default_queue_missed.replace(true) {
-            let message = format!("without `{guard}` this escalates to the `default_queue`, which is missing");
-            self.root.report(
-                Diagnostic::error("missing_default_queue", message).at(at.clone(), format!("no `{guard}` here")).help(
-                    format!("declare `default_queue: QUEUE`, or write `{guard}: {{ escalate_to_human: {{ queue: QUEUE }} }}`"),
-                ),
-            );
-        }
-        self.default_queue?
+/// What the retries of a verdict take, and from which budget.
+struct Payment {
+    retry_budget: Option<RetryBudgetId>,
+    cost: Option<Tokens>,
+    uncounted: bool,
+}
+
+/// The keys of a retry that are about its budget.
+fn payment(context: &Context<'_>, retry: At<'_>) -> Option<Payment> {
+    let retry_budget = retry.optional("retry_budget", |at| context.retry_budgets.names.find(at).map(RetryBudgetId))?;
+    let cost = retry.optional("cost", |at| Tokens::parse(at.text()?))?;
+    let kind = retry_budget.and_then(|id| context.retry_budgets.kind(id));
+    if let (Some(span), Some(kind)) =
+        (retry.key_span("cost"), kind.filter(|kind| *kind != RetryBudgetWord::TokenBucket))
+    {
+        let message = format!("only a {} has costs", RetryBudgetWord::TokenBucket.as_str());
+        let label = format!("not for a budget of kind {}", kind.as_str());
+        retry.report(Diagnostic::error("other_kind", message).at(span, label));
     }
+    Some(Payment { retry_budget, cost, uncounted: retry.field("uncounted")?.flag()? })
 }

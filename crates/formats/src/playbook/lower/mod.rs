@@ -2,6 +2,7 @@
 
 mod breakers;
 mod compensation;
+mod context;
 mod graph;
 mod header;
 mod names;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::compensation::Context;
+use super::context::Context;
 use super::names::{Declared, Reasons};
 use super::tools::tools;
 use super::{breakers, graph, header, retry_budgets, rule, sharing, verdict};

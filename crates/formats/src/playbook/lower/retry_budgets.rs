@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::compensation::Context;
 use super::names::Declared;
-use crate::diagnostic::Diagnostic;
 use crate::schema::At;
 use playproof_engine::ids::RetryBudgetId;
 use playproof_engine::playbook::{
@@ -20,7 +18,7 @@ pub(super) struct RetryBudgets {
 
 impl RetryBudgets {
     /// The kind of a budget, if all are valid.
-    fn kind(&self, id: RetryBudgetId) -> Option<RetryBudgetWord> {
+    pub(super) fn kind(&self, id: RetryBudgetId) -> Option<RetryBudgetWord> {
         let (_, budget) = self.budgets.as_ref()?.get(id.index())?;
         Some(budget.kind.word())
     }
@@ -74,26 +72,4 @@ fn budget(at: At<'_>) -> Option<RetryBudget> {
         per: at.word("per", BudgetScope::parse)?,
         on_empty: at.word("on_empty", OnEmptyBudget::parse)?,
     })
-}
-
-/// What the retries of a verdict take, and from which budget.
-pub(super) struct Payment {
-    pub retry_budget: Option<RetryBudgetId>,
-    pub cost: Option<Tokens>,
-    pub uncounted: bool,
-}
-
-/// The keys of a retry that are about its budget.
-pub(super) fn payment(context: &Context<'_>, retry: At<'_>) -> Option<Payment> {
-    let retry_budget = retry.optional("retry_budget", |at| context.retry_budgets.names.find(at).map(RetryBudgetId))?;
-    let cost = retry.optional("cost", |at| Tokens::parse(at.text()?))?;
-    let kind = retry_budget.and_then(|id| context.retry_budgets.kind(id));
-    if let (Some(span), Some(kind)) =
-        (retry.key_span("cost"), kind.filter(|kind| *kind != RetryBudgetWord::TokenBucket))
-    {
-        let message = format!("only a {} has costs", RetryBudgetWord::TokenBucket.as_str());
-        let label = format!("not for a budget of kind {}", kind.as_str());
-        retry.report(Diagnostic::error("other_kind", message).at(span, label));
-    }
-    Some(Payment { retry_budget, cost, uncounted: retry.field("uncounted")?.flag()? })
 }

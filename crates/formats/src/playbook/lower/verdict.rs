@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::compensation::Context;
+use super::context::Context;
 use super::tell;
 use crate::diagnostic::Diagnostic;
 use crate::schema::At;

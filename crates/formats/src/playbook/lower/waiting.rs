@@ -1,6 +1,6 @@
 //! How long a retry waits: the list or the formula of its backoff, and what the upstream's wish changes.
 
-use super::compensation::Context;
+use super::context::Context;
 use crate::diagnostic::Diagnostic;
 use crate::schema::At;
 use playproof_engine::event::WishFaults;

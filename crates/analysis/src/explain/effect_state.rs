@@ -1,0 +1,12 @@
+//! What is known of an effect.
+
+/// Whether the effect is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectState {
+    /// The effect is there.
+    Done,
+    /// The effect is not there.
+    NotDone,
+    /// The effect may be there.
+    MaybeDone,
+}
