@@ -166,7 +166,7 @@ fn parse(source: Arc<Source>, root: &Path) -> Result<Project, Report> {
             map: place("map")?,
             redaction: file.optional("redaction", redaction)?.unwrap_or_default(),
             traces: file.optional("traces", |traces| recordings(root, traces))?.unwrap_or_default(),
-            words: file.optional("words", |at| WordTable::read_own(at.cursor()))?.unwrap_or_default(),
+            words: file.optional("words", WordTable::read_own)?.unwrap_or_default(),
             named,
             source: Some(whole),
         })

@@ -138,6 +138,11 @@ impl<'a> At<'a> {
         }
     }
 
+    /// Whether a map has no key that the schema does not know.
+    pub fn knows_all_keys(self) -> bool {
+        self.map().len() == self.entries().count()
+    }
+
     fn entry(self, key: &str) -> Option<&'a MapEntry> {
         debug_assert!(
             !self.is_map() || !self.fits() || self.part().keys.contains_key(key),

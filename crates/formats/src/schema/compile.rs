@@ -133,6 +133,7 @@ impl Compiler<'_> {
                 let keys = each(value).flat_map(|one| self.texts(&one["required"])).collect();
                 part.choices.push(Choice { keys, is_exclusive: keyword == "oneOf", is_needed: true });
             }
+            "x-one-of" if value[0].is_array() => each(value).for_each(|one| self.keyword(part, keyword, one)),
             "x-one-of" => part.choices.push(Choice { keys: self.texts(value), is_exclusive: true, is_needed: false }),
             "dependentRequired" => {
                 let dependent = value.as_object().into_iter().flatten();

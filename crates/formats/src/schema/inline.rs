@@ -1,18 +1,22 @@
-//! Makes a schema whole that refers to the schema of playbooks, for editors and for compiling. Compiles nothing.
+//! Makes a schema whole that refers to those of playbooks and mappings, for editors and for compiling. Compiles nothing.
 
 use serde_json::{Map, Value};
 
 /// The JSON Schema of a playbook, to which others refer.
 pub const PLAYBOOK_SCHEMA: &str = include_str!("../../../../schemas/playbook.json");
 
-/// How a schema refers to a definition of the schema of playbooks.
-const PLAYBOOK: &str = "playbook.json#/$defs/";
+/// The JSON Schema of a mapping, to which that of a project refers. It refers to that of playbooks.
+pub const MAPPING_SCHEMA: &str = include_str!("../../../../schemas/mapping.json");
+
+/// How a schema refers to a definition of another one, which comes before those that it refers to itself.
+const OTHERS: [(&str, &str); 2] =
+    [("mapping.json#/$defs/", MAPPING_SCHEMA), ("playbook.json#/$defs/", PLAYBOOK_SCHEMA)];
 /// How a schema refers to its own definitions.
 const OWN: &str = "#/$defs/";
 
-/// The schema with what it refers to in the schema of playbooks among its own definitions, as text.
+/// The schema with what it refers to in others among its own definitions, as text.
 pub fn inlined(schema: &str) -> String {
-    if !schema.contains(PLAYBOOK) {
+    if !OTHERS.iter().any(|(beginning, _)| schema.contains(beginning)) {
         return schema.to_owned();
     }
     let mut text = serde_json::to_string_pretty(&whole(schema)).unwrap_or_default();
@@ -23,16 +27,22 @@ pub fn inlined(schema: &str) -> String {
 /// The same as a value.
 pub(super) fn whole(schema: &str) -> Value {
     let mut schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    OTHERS.iter().for_each(|(beginning, other)| take_in(&mut schema, beginning, other));
+    schema
+}
+
+/// Takes the definitions of another schema that a schema refers to, and those that they refer to, into its own.
+fn take_in(schema: &mut Value, beginning: &str, other: &str) {
     let mut wanted = Vec::new();
-    redirect(&mut schema, PLAYBOOK, &mut wanted);
+    redirect(schema, beginning, &mut wanted);
     if wanted.is_empty() {
-        return schema;
+        return;
     }
-    let playbook: Value = serde_json::from_str(PLAYBOOK_SCHEMA).unwrap_or_default();
+    let other: Value = serde_json::from_str(other).unwrap_or_default();
     let mut found = Map::new();
     while let Some(name) = wanted.pop() {
         if !found.contains_key(&name) {
-            let mut part = playbook["$defs"][&name].clone();
+            let mut part = other["$defs"][&name].clone();
             redirect(&mut part, OWN, &mut wanted);
             found.insert(name, part);
         }
@@ -41,7 +51,6 @@ pub(super) fn whole(schema: &str) -> Value {
         found.append(own);
     }
     schema["$defs"] = Value::Object(found);
-    schema
 }
 
 /// Makes each reference with this beginning one to the schema's own definitions, and collects the names.

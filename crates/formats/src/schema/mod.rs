@@ -13,7 +13,7 @@ mod vary;
 
 pub use at::At;
 pub use compile::Schema;
-pub use inline::{PLAYBOOK_SCHEMA, inlined};
+pub use inline::{MAPPING_SCHEMA, PLAYBOOK_SCHEMA, inlined};
 pub use read::{check, read};
 pub(crate) use validate::check_late;
 pub use vary::{Change, What, changes};

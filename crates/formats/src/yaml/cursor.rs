@@ -11,7 +11,6 @@ use super::quantity;
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::steps;
 use crate::text::is_blank;
-use playproof_engine::time::Duration;
 
 /// The longest label below a value, in bytes. The message above it says the same, and is wrapped.
 const LABEL: usize = 60;
@@ -102,11 +101,6 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// Whether this is the text `wanted`.
-    pub fn is_text(self, wanted: &str) -> bool {
-        matches!(&self.node.kind, NodeKind::Scalar { text, value: Scalar::Text } if **text == *wanted)
-    }
-
     /// A text that is not blank.
     pub fn words(self) -> Option<&'a str> {
         let text = self.string()?;
@@ -115,17 +109,6 @@ impl<'a> Cursor<'a> {
             return None;
         }
         Some(text)
-    }
-
-    /// A plain value as it is written: a text, a number, `true` or `false`.
-    pub fn as_written(self) -> Option<&'a str> {
-        match &self.node.kind {
-            NodeKind::Scalar { text, value } if *value != Scalar::Null => Some(text),
-            _ => {
-                self.report(self.expected("a text or a number"));
-                None
-            }
-        }
     }
 
     /// A text that is a valid name: letters, digits and `_ - .`, at most 100 characters.
@@ -180,13 +163,6 @@ impl<'a> Cursor<'a> {
         self.whole(range).and_then(|count| u32::try_from(count).ok())
     }
 
-    /// A whole number of milliseconds, at most `longest`.
-    pub fn duration_ms(self, longest: Duration) -> Option<Duration> {
-        let what = format!("whole milliseconds from 0 to {}", longest.as_millis());
-        let in_ms = |text: &str| quantity::millis(text, None).map(|ms| format!("write `{ms}`, in milliseconds"));
-        self.number(&what, 0..=longest.as_millis(), in_ms).map(Duration::from_millis)
-    }
-
     fn number(self, what: &str, range: RangeInclusive<u64>, help: impl Fn(&str) -> Option<String>) -> Option<u64> {
         if let NodeKind::Scalar { value: Scalar::Whole(value), .. } = self.node.kind
             && let Some(value) = u64::try_from(value).ok().filter(|value| range.contains(value))
@@ -203,19 +179,6 @@ impl<'a> Cursor<'a> {
         }
         self.report(diagnostic);
         None
-    }
-
-    /// A number whose text `parse` takes; `what` names the numbers that it takes.
-    pub fn decimal<T>(self, what: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-        let NodeKind::Scalar { text, value: Scalar::Whole(_) | Scalar::Float(_) } = &self.node.kind else {
-            self.report(self.expected(what));
-            return None;
-        };
-        let value = parse(text);
-        if value.is_none() {
-            self.report(self.expected(what));
-        }
-        value
     }
 
     /// The meaning of one of the words of `table`.
@@ -305,34 +268,6 @@ impl<'a> Cursor<'a> {
             self.problems.push_with(|| record.unknown(entry, &missing));
         }
         Some(record)
-    }
-
-    /// The entry of a map with exactly one entry, whose key is one of `keys`.
-    pub fn single(self, what: &'a str, keys: &'a [&'a str]) -> Option<(Key<'a>, Cursor<'a>)> {
-        if !self.is_map() {
-            self.report(
-                self.expected(&format!("{what}, written as a map"))
-                    .help(format!("write `KIND: {{ ... }}`, where KIND is {}", quantity::one_of(keys.iter().copied()))),
-            );
-            return None;
-        }
-        let record = self.record(what, keys)?;
-        let mut known = record.entries.iter().filter(|entry| keys.contains(&&*entry.key));
-        let Some(first) = known.next() else {
-            if record.entries.is_empty() {
-                self.wrong("nothing_chosen", format!("{what} is missing"), &quantity::one_of(keys.iter().copied()));
-            }
-            return None;
-        };
-        let more: Vec<&MapEntry> = known.collect();
-        if more.is_empty() {
-            let key = Key { text: &first.key, span: first.key_span.clone() };
-            return Some((key, Cursor { node: &first.value, ..self }));
-        }
-        let message = format!("{what} has exactly one of these keys, not {}", more.len() + 1);
-        let first = Diagnostic::error("several_chosen", message).at(first.key_span.clone(), "one");
-        self.report(more.iter().fold(first, |all, entry| all.at(entry.key_span.clone(), "another")));
-        None
     }
 
     /// The value as JSON with sorted keys, for arguments of any form.

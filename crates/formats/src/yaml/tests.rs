@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{Cursor, MAX_BYTES, parse};
 use crate::diagnostic::{Diagnostic, Report, Source};
-use playproof_engine::time::Duration;
 
 fn failed<T: std::fmt::Debug>(text: &str, lower: impl FnOnce(Cursor<'_>) -> Option<T>) -> Vec<(Diagnostic, String)> {
     let report: Report = parse(Source::whole("t", text), lower).expect_err("a report");
@@ -68,8 +67,6 @@ fn a_wrong_unit_has_a_fix_hint() {
     }
     let backoff = |root: Cursor<'_>| root.record("a retry", &["backoff_ms"])?.required("backoff_ms").map(Cursor::span);
     assert_eq!(only("backoff: [200, 1s]\n", backoff).2, "write `backoff_ms: [200, 1000]`, in milliseconds");
-    let value = |root: Cursor<'_>| root.duration_ms(Duration::from_millis(10_000));
-    assert_eq!(only("1.5s\n", value).2, "write `1500`, in milliseconds");
 }
 
 #[test]
@@ -111,15 +108,6 @@ fn yes_and_no_are_not_booleans_and_have_a_fix_hint() {
 fn a_word_must_be_one_of_the_table() {
     let (id, _, help) = only("reed", |root| root.word(&[("read", 1), ("write", 2)]));
     assert_eq!((id, &*help), ("wrong_type", "did you mean `read`?"));
-}
-
-#[test]
-fn several_alternatives_are_all_underlined() {
-    let keys = &["retry", "escalate"];
-    let (id, underlined, _) = only("{ retry: 1, escalate: 2 }", |root| root.single("a compensation", keys).map(|_| ()));
-    assert_eq!((id, &*underlined), ("several_chosen", "retry|escalate"));
-    assert_eq!(only("retry", |root| root.single("a compensation", keys).map(|_| ())).0, "wrong_type");
-    assert_eq!(only("{}", |root| root.single("a compensation", keys).map(|_| ())).0, "nothing_chosen");
 }
 
 #[test]

@@ -35,6 +35,4 @@ pub use deeds::tells_of_something_done;
 pub(crate) use failure_cache::FailureCache;
 pub(crate) use nothing::names_no_error;
 pub use proof::is_plain_refusal;
-#[cfg(test)]
-pub(crate) use table::ROW;
 pub use table::{FAILURE_WORDS, WordTable};

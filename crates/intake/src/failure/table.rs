@@ -9,35 +9,36 @@ use regex::bytes::RegexSet;
 use super::kinds;
 use super::patterns::ascii;
 use super::tool_name::ToolClass;
+use crate::mapping::MAPPING;
+use playproof_engine::words;
 use playproof_formats::diagnostic::{Diagnostic, Source};
-use playproof_formats::yaml::{self, Cursor, MapReader};
+use playproof_formats::schema::{self, At};
 
 /// The rows that come with the program.
 pub const FAILURE_WORDS: &str = include_str!("../../failure_words.yaml");
 
-/// The most rows of one table.
-const MOST_ROWS: usize = 150;
-
-/// What a text says of its call, the weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Says {
-    /// Perhaps that it failed.
-    Suspected,
-    /// That it failed.
-    Failed,
-    /// That the work is not done yet, or that the result is lost.
-    Unfinished,
+words! {
+    /// What a text says of its call, the weakest first.
+    pub enum Says {
+        /// Perhaps that it failed.
+        Suspected = "suspected",
+        /// That it failed.
+        Failed = "failed",
+        /// That the work is not done yet, or that the result is lost.
+        Unfinished = "unfinished",
+    }
 }
 
-/// Where the words of a row stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In the first line.
-    First,
-    /// In the last line of several.
-    Last,
-    /// In a short text as a whole.
-    Whole,
+words! {
+    /// Where the words of a row stand.
+    pub enum Place {
+        /// In the first line.
+        First = "first",
+        /// In the last line of several.
+        Last = "last",
+        /// In a short text as a whole.
+        Whole = "whole",
+    }
 }
 
 /// One row.
@@ -69,14 +70,6 @@ impl Row {
     }
 }
 
-const WHERE: [(&str, Place); 3] = [("first", Place::First), ("last", Place::Last), ("whole", Place::Whole)];
-const SAYS: [(&str, Says); 3] =
-    [("failed", Says::Failed), ("suspected", Says::Suspected), ("unfinished", Says::Unfinished)];
-const CLASSES: [(&str, ToolClass); 3] =
-    [("program", ToolClass::Program), ("looking", ToolClass::Looking), ("writing", ToolClass::Writing)];
-/// The keys of a row.
-pub(crate) const ROW: [&str; 8] = ["where", "says", "kind", "code", "proves", "of", "pattern", "examples"];
-
 /// Rows, whose patterns are compiled when a text is first compared with them.
 #[derive(Clone, Debug, Default)]
 pub struct WordTable {
@@ -89,27 +82,16 @@ impl WordTable {
     pub(super) fn shipped() -> &'static WordTable {
         static SHIPPED: LazyLock<WordTable> = LazyLock::new(|| {
             let source = Source::whole("failure_words.yaml", FAILURE_WORDS);
-            let read = yaml::parse(source, |root| {
-                let record = root.record("failure words", &["format", "words"])?;
-                record.format("failure-words/1")??;
-                WordTable::read(record.required("words")?)
-            });
+            let read = schema::read(source, &MAPPING, |root| WordTable::read(root.get("words")?));
             debug_assert!(read.is_ok(), "{}", read.as_ref().err().map(ToString::to_string).unwrap_or_default());
             read.unwrap_or_default()
         });
         &SHIPPED
     }
 
-    /// A list of rows as people write it; errors stay with the cursor.
-    pub(super) fn read(list: Cursor<'_>) -> Option<WordTable> {
-        let rows: Vec<Cursor<'_>> = list.list()?.collect();
-        if rows.len() > MOST_ROWS {
-            list.wrong("too_many", format!("{} rows, and at most {MOST_ROWS} are read", rows.len()), "these");
-            return None;
-        }
-        let read: Vec<Option<Row>> = rows.into_iter().map(row).collect();
-        let rows = read.into_iter().collect::<Option<Vec<Row>>>()?;
-        Some(WordTable { rows, set: Arc::default() })
+    /// A list of rows as people write it; errors stay with the list.
+    pub(super) fn read(list: At<'_>) -> Option<WordTable> {
+        Some(WordTable { rows: list.all(row)?, set: Arc::default() })
     }
 
     /// Whether it has no row.
@@ -146,46 +128,29 @@ fn compact(pattern: &str) -> String {
     format!("({}:{})", if pattern.is_ascii() { "?i-u" } else { "?i" }, ascii(pattern))
 }
 
-fn row(cursor: Cursor<'_>) -> Option<Row> {
-    let record = cursor.record("a row of failure words", &ROW)?;
-    let place = record.required("where").and_then(|place| place.word(&WHERE));
-    let says = record.required("says").and_then(|says| says.word(&SAYS));
-    let (kind, code) = (text(&record, "kind"), text(&record, "code"));
-    let proves = record.optional("proves").map(|proves| proves.word(&[("nothing_done", ())]).is_some());
-    let of: Option<Vec<ToolClass>> = match record.optional("of") {
-        Some(of) => of.one_or_many().into_iter().map(|one| one.word(&CLASSES)).collect(),
-        None => Some(Vec::new()),
-    };
-    let pattern = record.required("pattern").and_then(Cursor::string);
-    let examples = record.required("examples").and_then(|examples| {
-        let read = |one: Cursor<'_>| Some(Example { text: one.string()?.to_owned(), span: one.span() });
-        let read: Option<Vec<Example>> = examples.list()?.map(read).collect();
-        if read.as_ref().is_some_and(|read| read.len() != 2) {
-            examples.wrong("two_examples", "a row has two examples, from two sources", "not two");
-            return None;
-        }
-        read
-    });
+fn row(at: At<'_>) -> Option<Row> {
+    let text = |key| at.get(key).and_then(At::text).map(str::to_owned);
+    let (place, says) = (at.word("where", Place::parse), at.word("says", Says::parse));
+    let (kind, is_proof) = (text("kind"), at.get("proves").is_some());
+    let of = at.optional("of", |of| of.all(|one| ToolClass::parse(one.text()?)));
+    let example = |one: At<'_>| Some(Example { text: one.text()?.to_owned(), span: one.span() });
+    let examples = at.get("examples").and_then(|examples| examples.all(example));
     let claims = kind.as_deref().is_some_and(kinds::proves_nothing_happened);
-    if claims != proves.is_some() {
-        let span = record.key_span(if claims { "kind" } else { "proves" }).unwrap_or_default();
+    if claims != is_proof {
+        let span = at.key_span(if claims { "kind" } else { "proves" }).unwrap_or_default();
         let message = "a row with the kind of a refusal claims that nothing was done: it needs `proves: nothing_done`, \
                        which no other row has";
-        cursor.report(Diagnostic::error("unproved", message).at(span, "claims that nothing was done"));
+        at.report(Diagnostic::error("unproved", message).at(span, "claims that nothing was done"));
         return None;
     }
     Some(Row {
         place: place?,
         says: says?,
         kind,
-        code,
-        proves: proves.unwrap_or_default(),
-        of: of?,
-        pattern: pattern?.to_owned(),
+        code: text("code"),
+        proves: is_proof,
+        of: of?.unwrap_or_default(),
+        pattern: text("pattern")?,
         examples: examples?,
     })
-}
-
-fn text(record: &MapReader<'_>, key: &str) -> Option<String> {
-    record.optional(key).and_then(Cursor::string).map(str::to_owned)
 }

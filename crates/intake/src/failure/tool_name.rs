@@ -1,16 +1,18 @@
 //! What the name of a tool says that it does: it looks, it writes, or it runs programs. Reads no result.
 
 use super::word_list::is_in_any_case;
+use playproof_engine::words;
 
-/// What the tools of a class do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ToolClass {
-    /// They run commands or code, whose output may be anything.
-    Program,
-    /// They look, read, search or calculate, and change nothing.
-    Looking,
-    /// They change, send or end something, or their name does not tell.
-    Writing,
+words! {
+    /// What the tools of a class do.
+    pub enum ToolClass {
+        /// They run commands or code, whose output may be anything.
+        Program = "program",
+        /// They look, read, search or calculate, and change nothing.
+        Looking = "looking",
+        /// They change, send or end something, or their name does not tell.
+        Writing = "writing",
+    }
 }
 
 impl ToolClass {

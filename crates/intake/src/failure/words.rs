@@ -12,7 +12,7 @@ use super::table::{Example, Place, Row, Says, WordTable};
 use super::tool_name::{ToolClass, asks};
 use super::word_list::is_in_any_case;
 use playproof_formats::diagnostic::Diagnostic;
-use playproof_formats::yaml::Cursor;
+use playproof_formats::schema::At;
 
 /// The longest text that is compared as a whole, in bytes.
 const WHOLE: usize = 600;
@@ -81,8 +81,8 @@ pub(super) fn hear<'t>(text: &'t str, by: Teller<'_>) -> Option<Heard<'t>> {
 
 impl WordTable {
     /// A user's list of rows: their patterns must be regular expressions, and match their own examples. Errors stay with the
-    /// cursor.
-    pub fn read_own(list: Cursor<'_>) -> Option<WordTable> {
+    /// list.
+    pub fn read_own(list: At<'_>) -> Option<WordTable> {
         let table = WordTable::read(list)?;
         if !table.compiles() {
             list.wrong("bad_pattern", "a `pattern` of these rows is no regular expression", "in one of these");

@@ -7,12 +7,8 @@ use super::model::{FailedWhen, NamedKind, SkippedRows};
 use super::path::Path;
 use playproof_engine::playbook::MessageOp;
 use playproof_formats::diagnostic::Diagnostic;
-use playproof_formats::yaml::{Cursor, Key, NodeKind, Scalar};
-
-pub(super) const TEST: [&str; 9] =
-    ["equals", "contains", "starts_with", "matches", "clause", "absent", "not", "case", "optional"];
-/// The words of `case`: whether case counts.
-pub(super) const CASES: [(&str, bool); 2] = [("sensitive", true), ("insensitive", false)];
+use playproof_formats::schema::At;
+use playproof_formats::yaml::{Key, NodeKind, Scalar};
 
 /// What `message`, `status` and `code` are in conditions.
 #[derive(Clone, Copy)]
@@ -43,74 +39,50 @@ impl PartNames<'_> {
     }
 }
 
-pub(super) fn skipped(cursor: Cursor<'_>) -> Option<SkippedRows> {
-    match &cursor.node().kind {
-        NodeKind::Scalar { .. } => cursor.word(&[("rest", ())]).map(|()| SkippedRows::Rest),
-        _ => conditions(cursor, PartNames::Fields).map(SkippedRows::Where),
+pub(super) fn skipped(at: At<'_>) -> Option<SkippedRows> {
+    match at.is_text("rest") {
+        true => Some(SkippedRows::Rest),
+        false => conditions(at, PartNames::Fields).map(SkippedRows::Where),
     }
 }
 
 /// Conditions, and the word `text`.
-pub(super) fn failed_when(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<FailedWhen> {
-    let mut failed = FailedWhen::default();
-    let mut conditions = Vec::new();
-    for one in cursor.one_or_many() {
-        match &one.node().kind {
-            NodeKind::Scalar { .. } => {
-                failed.by_text = one.word(&[("text", ())]).is_some();
-            }
-            _ => conditions.push(condition(one, names)),
-        }
-    }
-    failed.conditions = collect(conditions.into_iter())?;
-    (failed.by_text || !failed.conditions.is_empty()).then_some(failed)
+pub(super) fn failed_when(at: At<'_>, names: PartNames<'_>) -> Option<FailedWhen> {
+    let (words, conditions): (Vec<At<'_>>, Vec<At<'_>>) =
+        at.one_or_many().into_iter().partition(|one| one.is_text("text"));
+    let conditions: Option<Vec<RowCondition>> = collect(conditions.into_iter().map(|one| condition(one, names)));
+    Some(FailedWhen { conditions: conditions?, by_text: !words.is_empty() })
 }
 
-pub(super) fn kinds_of(kinds: Cursor<'_>, names: PartNames<'_>) -> Option<Vec<NamedKind>> {
-    let read = kinds.entries("`kinds`")?.map(|(name, value)| {
-        let good = value.named(&name, "");
+pub(super) fn kinds_of(kinds: At<'_>, names: PartNames<'_>) -> Option<Vec<NamedKind>> {
+    collect(kinds.entries().map(|(name, value)| {
         let when = conditions(value, names)?;
-        good.then(|| NamedKind { name: name.text.to_owned(), when, span: name.span })
-    });
-    collect(read)
+        Some(NamedKind { name: name.text.to_owned(), when, span: name.span })
+    }))
 }
 
 /// A condition, or a list of conditions of which one must hold.
-pub(super) fn conditions(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<Vec<RowCondition>> {
-    let all = cursor.one_or_many();
-    let read = collect(all.into_iter().map(|one| condition(one, names)))?;
-    (!read.is_empty()).then_some(read)
+pub(super) fn conditions(at: At<'_>, names: PartNames<'_>) -> Option<Vec<RowCondition>> {
+    at.all(|one| condition(one, names))
 }
 
-fn condition(cursor: Cursor<'_>, names: PartNames<'_>) -> Option<RowCondition> {
-    let entries = cursor.entries("a condition")?;
-    if entries.clone().next().is_none() {
-        cursor.wrong("empty_condition", "this condition is empty", "name a field and its value");
-        return None;
-    }
-    let read = entries.map(|(key, value)| {
+fn condition(at: At<'_>, names: PartNames<'_>) -> Option<RowCondition> {
+    let read = at.entries().map(|(key, value)| {
         let subject = Path::parse(key.text).and_then(|path| match path.is_many() {
             true => Err("`[*]` is allowed only in `records`".into()),
             false => Ok(path),
         });
         let path = subject.map_err(|why| value.report(bad_path(key.text, &why).at(key.span.clone(), "not a path")));
         let tests = if lacks_value(&key, value) { None } else { tests(value) };
-        let is_optional = optional(value);
+        let is_optional = value.is_map() && value.get("optional").and_then(At::flag).unwrap_or_default();
         let (path, tests) = (path.ok()?, tests?);
-        Some(FieldTest { subject: names.subject(path, &tests), tests, is_optional: is_optional?, span: key.span })
+        Some(FieldTest { subject: names.subject(path, &tests), tests, is_optional, span: key.span })
     });
-    collect(read).map(RowCondition)
-}
-
-/// Whether a map says that its path need not be there.
-pub(super) fn optional(cursor: Cursor<'_>) -> Option<bool> {
-    let entries = cursor.is_map().then(|| cursor.entries("a map")).flatten();
-    let said = entries.into_iter().flatten().find(|(key, _)| key.text == "optional");
-    said.map_or(Some(false), |(_, value)| value.bool())
+    collect(read).filter(|_| at.fits()).map(RowCondition)
 }
 
 /// Refuses a key without a value, which mostly was to be one more word of a list: `{ event: end, wait }`.
-fn lacks_value(key: &Key<'_>, value: Cursor<'_>) -> bool {
+fn lacks_value(key: &Key<'_>, value: At<'_>) -> bool {
     let is_missing = value.is_null() && value.span().is_empty();
     if is_missing {
         let said = Diagnostic::error("no_value", format!("`{}` has no value", key.text));
@@ -122,72 +94,55 @@ fn lacks_value(key: &Key<'_>, value: Cursor<'_>) -> bool {
 }
 
 /// A value, a list of values, or a map of tests that all must hold.
-fn tests(cursor: Cursor<'_>) -> Option<Vec<ValueTest>> {
-    if !cursor.is_map() {
-        return collect(cursor.one_or_many().into_iter().map(literal)).map(|literals| vec![ValueTest::Is(literals)]);
+fn tests(at: At<'_>) -> Option<Vec<ValueTest>> {
+    if !at.is_map() {
+        return at.all(literal).map(|literals| vec![ValueTest::Is(literals)]);
     }
-    let record = cursor.record("a test", &TEST)?;
-    let case = match record.optional("case") {
-        Some(case) => case.word(&CASES)?,
-        None => false,
-    };
+    let case = at.get("case").is_some_and(|case| case.is_text("sensitive"));
     let texts_of = |op: MessageOp| {
-        record.optional(op.as_str()).map(|value| texts(value, case).map(|texts| ValueTest::Text { op, texts, case }))
+        at.get(op.as_str()).map(|value| texts(value, case).map(|texts| ValueTest::Text { op, texts, case }))
     };
     let text_tests = MessageOp::ALL.into_iter().filter(|op| *op != MessageOp::Matches).filter_map(texts_of);
-    let matches = record.optional("matches").map(|value| regexes(value, case).map(ValueTest::Matches));
-    let absent = record.optional("absent").map(|value| value.bool().map(ValueTest::Absent));
-    let others = |value: Cursor<'_>| collect(value.one_or_many().into_iter().map(literal)).map(ValueTest::IsNot);
-    let others = record.optional("not").map(others);
+    let matches = at.get("matches").map(|value| regexes(value, case).map(ValueTest::Matches));
+    let absent = at.get("absent").map(|value| value.flag().map(ValueTest::Absent));
+    let others = at.get("not").map(|value| value.all(literal).map(ValueTest::IsNot));
     let tests = collect(text_tests.chain(matches).chain(absent).chain(others))?;
-    if tests.is_empty() {
-        let known = cursor.entries("a test")?.all(|(key, _)| TEST.contains(&key.text));
-        if known {
-            cursor.wrong("empty_condition", "this test is empty", "say what the value must be");
-        }
-        return None;
+    let says_nothing = |(key, _): (Key<'_>, At<'_>)| ["case", "optional"].contains(&key.text);
+    if tests.is_empty() && at.knows_all_keys() && at.entries().all(says_nothing) {
+        at.wrong("empty_condition", "this test is empty", "say what the value must be");
     }
-    Some(tests)
+    (!tests.is_empty()).then_some(tests)
 }
 
-fn literal(cursor: Cursor<'_>) -> Option<Literal> {
-    match &cursor.node().kind {
+fn literal(at: At<'_>) -> Option<Literal> {
+    match &at.node().kind {
         NodeKind::Scalar { value: Scalar::Null, .. } => Some(Literal::Null),
         NodeKind::Scalar { value: Scalar::Bool(value), .. } => Some(Literal::Letters(value.to_string())),
         NodeKind::Scalar { text, .. } => Literal::of(text).or_else(|| {
             let message = format!("`{text}` is a range that runs backwards");
-            let diagnostic = Diagnostic::error("bad_range", message).at(cursor.span(), "the first number is greater");
-            cursor.report(diagnostic.help(format!("for the text itself write `{{ equals: '{text}' }}`")));
+            let diagnostic = Diagnostic::error("bad_range", message).at(at.span(), "the first number is greater");
+            at.report(diagnostic.help(format!("for the text itself write `{{ equals: '{text}' }}`")));
             None
         }),
-        _ => {
-            cursor.wrong("wrong_type", "expected a value to compare with", "a text, a number, true, false or null");
-            None
-        }
+        NodeKind::List(_) | NodeKind::Map(_) => None,
     }
 }
 
-fn texts(cursor: Cursor<'_>, case: bool) -> Option<Vec<String>> {
-    let lowered = |text: &str| if case { text.to_owned() } else { text.to_lowercase() };
-    collect(cursor.one_or_many().into_iter().map(|text| match &text.node().kind {
-        // A number or boolean counts as text: messages contain numbers too.
-        NodeKind::Scalar { text: letters, value } if *value != Scalar::Null && !letters.is_empty() => {
-            Some(lowered(letters))
-        }
-        _ => text.words().map(lowered),
-    }))
+/// Texts to compare with. A number or boolean counts as text: messages contain numbers too.
+fn texts(at: At<'_>, case: bool) -> Option<Vec<String>> {
+    at.all(|one| one.text().map(|text| if case { text.to_owned() } else { text.to_lowercase() }))
 }
 
-fn regexes(cursor: Cursor<'_>, case: bool) -> Option<Vec<regex::Regex>> {
-    collect(cursor.one_or_many().into_iter().map(|pattern| {
-        let built = RegexBuilder::new(pattern.string()?).case_insensitive(!case).size_limit(1 << 20).build();
+fn regexes(at: At<'_>, case: bool) -> Option<Vec<regex::Regex>> {
+    at.all(|pattern| {
+        let built = RegexBuilder::new(pattern.text()?).case_insensitive(!case).size_limit(1 << 20).build();
         built
             .map_err(|error| {
                 let why = error.to_string().lines().last().unwrap_or_default().trim().to_owned();
                 pattern.wrong("bad_regex", format!("this regular expression is invalid: {why}"), "not a regex");
             })
             .ok()
-    }))
+    })
 }
 
 pub(super) fn bad_path(text: &str, why: &str) -> Diagnostic {

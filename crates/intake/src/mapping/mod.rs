@@ -19,7 +19,6 @@ mod requests;
 mod results;
 mod row;
 mod schema;
-mod step;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -32,4 +31,5 @@ pub use found::{FoundRow, FoundValue, first_rows};
 pub use lower::{parse, unchanging};
 pub use model::Mapping;
 pub(crate) use row::stem;
+pub(crate) use schema::MAPPING;
 pub use schema::SCHEMA;

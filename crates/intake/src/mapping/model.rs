@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::condition::{FieldTest, RowCondition, ValueTest};
 use super::path::Path;
 use crate::failure::WordTable;
+use playproof_engine::words;
 use playproof_formats::diagnostic::Source;
 
 /// How the rows of a foreign log become calls and results; or, without `calls`, what is different in a recognised format.
@@ -92,16 +93,18 @@ pub(super) enum SkippedRows {
     Rest,
 }
 
-/// How a result finds its call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Pairing {
-    /// By its id.
-    #[default]
-    Id,
-    /// By its id; without one it answers the first call of its run, and of its tool if it names one, that has no result.
-    Order,
-    /// By its id; a result whose id no waiting call has is left out on purpose.
-    Known,
+words! {
+    /// How a result finds its call.
+    #[derive(Default)]
+    pub enum Pairing {
+        /// By its id.
+        #[default]
+        Id = "id",
+        /// By its id; without one it answers the first call of its run, and of its tool if it names one, that has no result.
+        Order = "order",
+        /// By its id; a result whose id no waiting call has is left out on purpose.
+        Known = "known",
+    }
 }
 
 /// A part of a call or result: where its value is, and what is done with it.
@@ -211,14 +214,15 @@ pub(super) struct ResultMap {
     pub(super) is_from_caller: bool,
 }
 
-/// The unit of times in the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TimeUnit {
-    Seconds,
-    Millis,
-    Micros,
-    Nanos,
-    Iso,
+words! {
+    /// The unit of times in the source.
+    pub enum TimeUnit {
+        Seconds = "s",
+        Millis = "ms",
+        Micros = "us",
+        Nanos = "ns",
+        Iso = "iso",
+    }
 }
 
 impl Mapping {

@@ -157,7 +157,7 @@ fn a_step_needs_its_parent_and_its_name() {
         let report = parse(Source::whole("map.yaml", text.clone())).expect_err("half a step");
         let said = &report.diagnostics[0];
         assert_eq!((said.id, &text[said.labels[0].span.clone()]), ("missing_key", there));
-        assert_eq!(said.message, format!("`{there}` says nothing without `{lacks}`"));
+        assert_eq!(said.message, format!("`{there}` needs `{lacks}`"));
     }
 }
 
@@ -317,7 +317,7 @@ kinds:
         ("bad_name", "'bad name'"),
         ("unknown_key", "contans"),
         ("bad_regex", "'('"),
-        ("empty_condition", "{}"),
+        ("empty_map", "{}"),
         ("bad_path", "a..b"),
         ("empty_condition", "{ case: sensitive }"),
     ];
@@ -330,7 +330,7 @@ kinds:
 fn results_without_a_failure_condition_are_refused() {
     let found = refusal("format: mapping/1\ncall: { tool: t }\nresult: { body: b }\n");
     assert_eq!((found.len(), found[0].0), (1, "missing_key"));
-    assert_eq!(found[0].2.message, "a mapping needs `failed`");
+    assert_eq!(found[0].2.message, "`result` needs `failed`");
     assert_eq!(refusal("format: mapping/2\ncall: { tool: t }\n")[0].0, "wrong_type");
 }
 
