@@ -42,7 +42,7 @@ mod source_text;
 mod source_value;
 pub mod tool_facts;
 pub mod tool_hints;
-mod trace_writer;
+pub mod trace_writer;
 pub mod unused;
 pub mod window;
 pub mod wire;

@@ -298,6 +298,13 @@ impl Assessment {
     }
 }
 
+/// An error as an object of our format, which the dispatch protocol shares.
+pub fn error_object(error: &ErrorFacts) -> String {
+    let mut bytes = Vec::new();
+    ObjectWriter { bytes: &mut bytes, first: true }.error_fields(error);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 struct ObjectWriter<'l> {
     bytes: &'l mut Vec<u8>,
     first: bool,
@@ -378,20 +385,24 @@ impl ObjectWriter<'_> {
 
     fn error(&mut self, error: &ErrorFacts) {
         self.name("error");
+        ObjectWriter { bytes: self.bytes, first: true }.error_fields(error);
+    }
+
+    fn error_fields(self, error: &ErrorFacts) {
         self.bytes.push(b'{');
-        let mut inner = ObjectWriter { bytes: self.bytes, first: true };
+        let mut inner = self;
         inner.text("kind", error.kind.as_deref());
         inner.text("message", error.message.as_deref());
         inner.number("status", error.status.map(u64::from));
         inner.text("code", error.code.as_deref());
-        inner.number("retry_after_ms", error.retry_after.map(Duration::as_millis));
+        inner.millis("retry_after_ms", error.retry_after.map(Duration::as_micros));
         inner.text("kind_from", error.kind_from.map(KindFrom::as_str));
         inner.json("should_retry", error.should_retry.map(|should| if should { "true" } else { "false" }));
         inner.json("retriable", error.retriable.map(|may| if may { "true" } else { "false" }));
         if !error.headers.is_empty() {
             inner.headers(&error.headers);
         }
-        self.bytes.push(b'}');
+        inner.bytes.push(b'}');
     }
 
     fn headers(&mut self, headers: &Headers) {

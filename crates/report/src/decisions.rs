@@ -47,7 +47,7 @@ pub fn tools_of(fixture: &Fixture) -> Option<String> {
 }
 
 /// The fields of a recorded decision that name its call.
-const NAMES: [&str; 5] = ["type", "run_id", "call_id", "playbook", "ref"];
+const NAMES: [&str; 6] = ["type", "run_id", "call_id", "id", "playbook", "ref"];
 
 /// The decisions of many calls, compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,16 +109,27 @@ impl ComparedDecisions {
         if self.calls == 0 {
             self.recorder = call.recorder().cloned();
         }
+        let mut lines: Vec<(u64, &str)> = recorded.iter().map(|(line, event)| (*line, &**event)).collect();
+        lines.sort_by_key(|(line, _)| *line);
+        self.compare((call.reference(), call.place.line), &lines, &event_objects(transcript), place);
+    }
+
+    /// Compares the recorded decisions about a call, each with its line, with those of a playbook; the call has its name and
+    /// its line. `place` gives the place of a line.
+    pub fn compare(
+        &mut self,
+        (reference, own): (String, u64),
+        recorded: &[(u64, &str)],
+        decided: &[String],
+        place: impl Fn(u64) -> String,
+    ) {
         self.calls += 1;
         self.decisions += recorded.len() as u64;
-        let mut lines: Vec<&(u64, Box<str>)> = recorded.iter().collect();
-        lines.sort_by_key(|(line, _)| *line);
-        let decided = event_objects(transcript);
-        for n in 0..lines.len().max(decided.len()) {
-            let (was, is) = (lines.get(n).map(|line| fields(&line.1)), decided.get(n).map(|event| fields(event)));
+        for n in 0..recorded.len().max(decided.len()) {
+            let was = recorded.get(n).map(|(_, event)| fields(event));
+            let is = decided.get(n).map(|event| fields(event));
             if was != is {
-                let line = lines.get(n).map_or(call.place.line, |line| line.0);
-                let (reference, place) = (call.reference(), place(line));
+                let place = place(recorded.get(n).map_or(own, |(line, _)| *line));
                 self.differences.push(DecisionDifference { reference, place, recorded: was, decided: is });
                 return;
             }

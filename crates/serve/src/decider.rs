@@ -14,6 +14,8 @@ pub struct Decider {
     pub fingerprint: String,
     /// The version of the engine.
     pub engine: String,
+    /// Whether it decides in the shadow: what it decides is kept, and nobody obeys it.
+    pub shadow: bool,
 }
 
 impl Decider {
@@ -27,10 +29,11 @@ impl Decider {
 
     /// The protocol, and what decides.
     pub(crate) fn write<'o>(&self, object: Object<'o>) -> Object<'o> {
-        object
+        let object = object
             .text("protocol", PROTOCOL)
             .text("playbook", &self.playbook)
             .text("fingerprint", &self.fingerprint)
-            .text("engine", &self.engine)
+            .text("engine", &self.engine);
+        if self.shadow { object.truth("shadow", true) } else { object }
     }
 }

@@ -1,5 +1,6 @@
 //! The dispatch protocol: lines in, lines out, over the dispatcher with names. Without clock, threads and I/O.
 
+mod again;
 pub mod conform;
 pub mod decider;
 pub mod error;
@@ -15,3 +16,6 @@ pub mod session;
 mod shown;
 #[cfg(test)]
 mod tests;
+pub mod trace;
+
+pub use again::decided_again;

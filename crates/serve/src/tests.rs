@@ -19,7 +19,7 @@ pub(super) fn session(name: &str, keeps_records: bool) -> Session {
     let path = format!("{}/../../playbooks/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     let source = Source::whole(&path, std::fs::read_to_string(&path).unwrap());
     let parsed = playbook::parse(source).unwrap_or_else(|report| panic!("{report}"));
-    let decider = Decider { playbook: name.to_owned(), fingerprint: "0".repeat(64), engine: "0.1.0".to_owned() };
+    let decider = Decider { playbook: name.to_owned(), fingerprint: "0".repeat(64), engine: "0.1.0".to_owned(), shadow: false };
     Session::new(Plan::new(parsed.playbook, &Tools::default()), decider, keeps_records)
 }
 

@@ -1,13 +1,12 @@
 //! The lines of a driver that has a fixture's upstream.
 
-use std::fmt::Write as _;
-
 use playproof_engine::call::Reply;
-use playproof_engine::event::{ErrorFacts, KindFrom, RequestKind};
+use playproof_engine::event::RequestKind;
 use playproof_engine::fixture::FixtureCall;
 use playproof_engine::plan::Plan;
 use playproof_engine::sim::{DrivenCall, Scenario};
 use playproof_engine::time::Instant;
+use playproof_intake::trace_writer::error_object;
 
 use crate::object::Object;
 use crate::protocol::PROTOCOL;
@@ -121,39 +120,7 @@ fn with_reply<'o>(object: Object<'o>, reply: &Reply) -> Object<'o> {
         Reply::Unfinished(_) => object.truth("accepted", true),
     };
     match reply.error() {
-        Some(error) => object.json("error", &written(error)),
+        Some(error) => object.json("error", &error_object(error)),
         None => object,
     }
-}
-
-/// An error as the protocol has it.
-fn written(error: &ErrorFacts) -> String {
-    let mut out = String::new();
-    let mut object = Object::new(&mut out)
-        .text_if("kind", error.kind.as_deref())
-        .text_if("message", error.message.as_deref())
-        .text_if("code", error.code.as_deref())
-        .text_if("kind_from", error.kind_from.map(KindFrom::as_str));
-    if let Some(status) = error.status {
-        object = object.number("status", status);
-    }
-    if let Some(wait) = error.retry_after {
-        object = object.span("retry_after_ms", wait);
-    }
-    if let Some(should_retry) = error.should_retry {
-        object = object.truth("should_retry", should_retry);
-    }
-    if !error.headers.is_empty() {
-        let mut headers = String::from("{");
-        for (n, values) in error.headers.by_name().enumerate() {
-            let name = values.first().map_or("", |header| &header.name);
-            let texts: Vec<&str> = values.iter().map(|header| &*header.value).collect();
-            let comma = if n > 0 { "," } else { "" };
-            let _ = write!(headers, "{comma}{}:{}", serde_json::Value::from(name), serde_json::Value::from(texts));
-        }
-        headers.push('}');
-        object = object.json("headers", &headers);
-    }
-    object.end();
-    out
 }

@@ -3,19 +3,26 @@
 #![expect(clippy::disallowed_methods, reason = "a test reads the fixtures")]
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use playproof_analysis::coverage::tool_facts;
+use playproof_analysis::replay::{CallResult, Observer, ReplayOptions, replay};
+use playproof_engine::event::{KeyDialect, unnamed};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::plan::Plan;
 use playproof_engine::playbook::Tools;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools;
 use playproof_formats::{fixture, playbook};
+use playproof_intake::input::TraceInput;
+use playproof_report::decisions::ComparedDecisions;
 
 use super::compared::{Compared, Comparison, compare};
+use crate::again::decided_again;
 use crate::decider::Decider;
 use crate::said::Said;
 use crate::session::Session;
+use crate::trace::of_journal;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -43,8 +50,15 @@ fn fixtures() -> Vec<(String, Fixture)> {
         .collect()
 }
 
+/// What a fixture shows by a session under a playbook, and the journal of that session.
+struct BySession {
+    compared: Compared,
+    journal: String,
+    facts: Tools,
+}
+
 /// A fixture by a session under a playbook; its answers go through `change`.
-fn by_session(name: &str, fixture: &Fixture, change: impl Fn(String) -> String) -> Compared {
+fn by_session(name: &str, fixture: &Fixture, change: impl Fn(String) -> String) -> BySession {
     let facts = match fixture.tools.is_empty() {
         true => Tools::default(),
         false => {
@@ -52,35 +66,93 @@ fn by_session(name: &str, fixture: &Fixture, change: impl Fn(String) -> String) 
             tools::parse(Source::whole("facts", text)).unwrap_or_else(|report| panic!("{report}")).tools
         }
     };
-    let decider = Decider { playbook: name.to_owned(), fingerprint: String::new(), engine: String::new() };
-    let mut session = Session::new(plan(name, &facts), decider, false);
+    let fingerprint = playbook::fingerprint(&plan(name, &facts).playbook).to_string();
+    let decider = Decider { playbook: name.to_owned(), fingerprint, engine: String::new(), shadow: false };
+    let mut session = Session::new(plan(name, &facts), decider, true);
+    let mut journal = session.head();
     let ask = |line: &str| match Said::parse(line) {
-        Ok(said) => Ok(change(session.answer(said))),
+        Ok(said) => {
+            if let Said::Input(..) = said {
+                journal += &format!("{line}\n");
+            }
+            let answer = session.answer(said);
+            session.take_records().iter().for_each(|record| journal += &format!("{record}\n"));
+            Ok(change(answer))
+        }
         Err(error) => Err(error.text),
     };
-    compare(&plan(name, &Tools::default()), fixture, Comparison::default(), ask)
-        .unwrap_or_else(|broken| panic!("{name}: {}: {}", broken.said, broken.why))
+    let compared = compare(&plan(name, &Tools::default()), fixture, Comparison::default(), ask)
+        .unwrap_or_else(|broken| panic!("{name}: {}: {}", broken.said, broken.why));
+    BySession { compared, journal, facts }
+}
+
+/// Compares the decisions of a trace with those of the plan.
+struct Decisions(Mutex<ComparedDecisions>);
+
+impl Observer for Decisions {
+    type Part = ();
+
+    fn part(&self) {}
+
+    fn on_call(&self, seen: &CallResult<'_>, (): &mut ()) {
+        let (record, reference) = (seen.records().next().unwrap(), [seen.call.reference()]);
+        let transcript = record.transcript(&seen.plans[0].names, &reference, &unnamed);
+        self.0.lock().unwrap().add(&seen.call, &transcript, |line| line.to_string());
+    }
+}
+
+/// A journal, read as a trace and replayed; `keys` is how the fixture's upstream treats keys.
+fn replayed(plan: &Plan, journal: &str, keys: KeyDialect) -> ComparedDecisions {
+    let trace = of_journal(journal.as_bytes()).unwrap_or_else(|why| panic!("{why:?}\n{journal}"));
+    let trace = trace.replacen("\"seed\":0", &format!("\"seed\":0,\"keys\":\"{}\"", keys.as_str()), 1);
+    let observer = Decisions(Mutex::default());
+    let input = std::iter::once(TraceInput::own("journal", trace.as_bytes()));
+    let options = ReplayOptions { jobs: 1, ..ReplayOptions::default() };
+    replay(std::slice::from_ref(plan), Box::new(input), &options, &observer, |()| Ok(()))
+        .unwrap_or_else(|error| panic!("{error:?}\n{trace}"));
+    observer.0.into_inner().unwrap()
+}
+
+/// The runs of all fixtures under each of their playbooks.
+fn runs() -> Vec<(String, String, Fixture)> {
+    let mut all = Vec::new();
+    for (name, fixture) in fixtures() {
+        let playbooks = if fixture.playbooks.is_empty() { vec!["standard".to_owned()] } else { fixture.playbooks.clone() };
+        all.extend(playbooks.into_iter().map(|playbook| (name.clone(), playbook, fixture.clone())));
+    }
+    assert!(all.len() > 200, "{} runs", all.len());
+    all
 }
 
 #[test]
-fn every_fixture_has_the_same_decisions_simulated_and_by_the_lines_of_a_session() {
-    let (mut runs, mut differ) = (0, Vec::new());
-    for (fixture_name, fixture) in fixtures() {
-        let playbooks: &[String] = &fixture.playbooks;
-        let standard = ["standard".to_owned()];
-        for name in if playbooks.is_empty() { &standard[..] } else { playbooks } {
-            runs += 1;
-            let compared = by_session(name, &fixture, |answer| answer);
-            if compared.difference.is_some()
-                || !compared.events.is_empty()
-                || compared.effects != compared.effects_caused
-            {
-                differ.push(format!("{fixture_name} under {name}: {compared:#?}"));
+fn every_fixture_has_the_same_decisions_simulated_and_by_the_lines_of_a_session_and_from_its_journal() {
+    let mut differ = Vec::new();
+    for (fixture_name, name, fixture) in runs() {
+        let of = by_session(&name, &fixture, |answer| answer);
+        let compared = &of.compared;
+        if compared.difference.is_some() || !compared.events.is_empty() || compared.effects != compared.effects_caused {
+            differ.push(format!("{fixture_name} under {name}: {compared:#?}"));
+        }
+        let calls = of.journal.lines().filter(|line| line.starts_with("{\"type\":\"call\"")).count() as u64;
+        let again = decided_again(of.journal.as_bytes(), plan(&name, &of.facts), |line| line.to_string()).unwrap();
+        let replayed = replayed(&plan(&name, &of.facts), &of.journal, fixture.keys);
+        for (how, compared) in [("again", again), ("as a trace", replayed)] {
+            let is_whole = compared.calls >= calls && compared.undecided == 0 && compared.decisions > 0;
+            if !compared.differences.is_empty() || !is_whole {
+                differ.push(format!("{fixture_name} under {name}, {how}: {:?} of {calls}", compared));
             }
         }
     }
-    assert!(runs > 200, "{runs} runs");
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
+}
+
+#[test]
+fn a_journal_whose_playbook_waits_longer_today_differs_by_the_first_decision() {
+    let (_, fixture) = fixtures().into_iter().find(|(name, _)| name == "unkeyed-refund-times-out-after-landing").unwrap();
+    let of = by_session("standard", &fixture, |answer| answer);
+    let other = decided_again(of.journal.as_bytes(), plan("reversing", &Tools::default()), |line| line.to_string());
+    let differences = other.unwrap().differences;
+    assert!(!differences.is_empty() && differences[0].recorded.is_some(), "{differences:?}");
 }
 
 #[test]
@@ -89,6 +161,6 @@ fn a_session_that_waits_longer_differs_by_its_first_later_request() {
     let is_retried = |(_, fixture): &&(String, Fixture)| fixture.playbooks.is_empty() && fixture.calls.len() == 1;
     let later = |answer: String| answer.replace("\"until_ms\":", "\"until_ms\":1");
     let found =
-        all.iter().filter(is_retried).find_map(|(_, fixture)| by_session("standard", fixture, later).difference);
+        all.iter().filter(is_retried).find_map(|(_, fixture)| by_session("standard", fixture, later).compared.difference);
     assert!(found.is_some_and(|found| found.playbook.is_some_and(|what| what.starts_with("send 2"))));
 }

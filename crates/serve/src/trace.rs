@@ -1,0 +1,230 @@
+//! A journal as a trace: each of its lines becomes one line of our trace format, so that the places of lines stay. What
+//! decides nothing (a wake, an end of an earlier file) becomes a line that a trace does not read.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::Value;
+
+use playproof_engine::call::Reply;
+use playproof_engine::drive::NewCall;
+use playproof_engine::event::{ErrorFacts, FieldKey};
+use playproof_engine::time::{Duration, Instant};
+use playproof_intake::trace_writer::error_object;
+
+use crate::journal::{Entry, NewStep, Unusable, entries};
+use crate::object::{Object, quote};
+use crate::said::{Asked, Came, GivenAnswer, Input, Said};
+
+/// The dispatcher of all calls of a journal, as a trace names it.
+const DISPATCHER: &str = "serve";
+
+/// A line that a trace does not read.
+const OTHER: &str = "{\"type\":\"other\"}";
+
+/// Whether a file that begins so is a journal.
+pub fn is_journal(start: &[u8]) -> bool {
+    start.starts_with(b"{\"type\":\"journal\",\"protocol\":\"dispatch/")
+}
+
+/// A journal as a trace in our own format.
+///
+/// # Errors
+/// A damaged line; a torn last line is dropped.
+pub fn of_journal(bytes: &[u8]) -> Result<String, Unusable> {
+    let (decider, _, entries) = entries(bytes)?;
+    let mut known = Known::default();
+    for (_, entry) in &entries {
+        known.learn(entry);
+    }
+    let mut out = String::new();
+    Object::new(&mut out)
+        .text("type", "recording")
+        .text("playbook", &decider.playbook)
+        .text("fingerprint", &decider.fingerprint)
+        .number("seed", 0_u64)
+        .end();
+    for (_, entry) in &entries {
+        out.push('\n');
+        known.write(&mut out, entry);
+    }
+    out.push('\n');
+    Ok(out)
+}
+
+/// What a journal says of its calls.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The run of each call, and its number there.
+    calls: BTreeMap<String, (String, u32)>,
+    made: BTreeMap<String, u32>,
+    /// By call and attempt: what was decided beside its answer.
+    attempts: BTreeMap<(String, u64), KnownAttempt>,
+    /// By call: the moment of its last decision, and when its refreshes and reversal were asked for.
+    asked: BTreeMap<String, (String, VecDeque<String>)>,
+}
+
+#[derive(Debug, Default)]
+struct KnownAttempt {
+    started: Option<String>,
+    draw: Option<String>,
+    /// The error of its end.
+    error: Option<String>,
+}
+
+impl Known {
+    /// Takes what a line says.
+    pub(crate) fn learn(&mut self, entry: &Entry<'_>) {
+        match entry {
+            Entry::Said(Said::Input(_, Input::Call(new))) => self.learn_call(&new.name, &new.run),
+            Entry::Step(NewStep { id, of, .. }) => {
+                let run = self.calls.get(of).map(|(run, _)| run.clone()).unwrap_or_default();
+                self.learn_call(id, &run);
+            }
+            Entry::Draw { id, attempt, draw } => {
+                self.attempts.entry((id.clone(), *attempt)).or_default().draw = Some(draw.clone());
+            }
+            Entry::Decision { id, event } => {
+                let fields = format!("{{{}", &event[1..]); // it begins with a comma
+                let fields: Value = serde_json::from_str(&fields).unwrap_or_default(); // of our own
+                let (what, attempt) = (fields["event"].as_str().unwrap_or_default(), fields["attempt"].as_u64());
+                let at = fields["at_ms"].to_string();
+                let (last, asked) = self.asked.entry(id.clone()).or_default();
+                if matches!(what, "evidence_refreshed" | "reversal_redeemed" | "reversal_refused") {
+                    asked.push_back(std::mem::take(last));
+                }
+                last.clone_from(&at);
+                let Some(attempt) = attempt else { return };
+                let known = self.attempts.entry((id.clone(), attempt)).or_default();
+                match what {
+                    "attempt_started" => known.started = Some(at),
+                    "attempt_finished" => known.error = Some(&fields["error"]).filter(|it| it.is_object()).map(Value::to_string),
+                    _ => {}
+                }
+            }
+            Entry::Said(_) | Entry::End(_) => {}
+        }
+    }
+
+    fn learn_call(&mut self, id: &str, run: &str) {
+        let number = self.made.entry(run.to_owned()).or_default();
+        *number += 1;
+        self.calls.insert(id.to_owned(), (run.to_owned(), *number));
+    }
+
+    /// The name of a call that is unique in a trace.
+    pub(crate) fn reference(&self, id: &str) -> Option<String> {
+        self.calls.get(id).map(|(run, number)| format!("{run}#{number}"))
+    }
+
+    fn begin<'o>(&self, out: &'o mut String, kind: &str, id: &str) -> Object<'o> {
+        let run = self.calls.get(id).map(|(run, _)| run.as_str()).filter(|run| !run.is_empty());
+        Object::new(out).text("type", kind).text_if("run_id", run).text("call_id", id)
+    }
+
+    fn write(&mut self, out: &mut String, entry: &Entry<'_>) {
+        match entry {
+            Entry::Said(Said::Input(at, Input::Call(new))) => {
+                self.call(self.begin(out, "tool_call", &new.name).at("at_ms", *at), new).end();
+            }
+            Entry::Said(Said::Input(at, Input::Answer(given))) if given.came != Came::Lost => self.answer(out, *at, given),
+            Entry::Said(Said::Input(at, Input::Cancel(id))) => self.begin(out, "cancel", id).at("at_ms", *at).end(),
+            Entry::Step(NewStep { id, of, at_ms, tool, args, key }) => {
+                let step = id.strip_prefix(of.as_str()).map(|rest| rest.trim_start_matches('/')).unwrap_or(id);
+                let object = self.begin(out, "tool_call", id).json("at_ms", &at_ms.to_string()).text("parent", of).text("step", step);
+                let new = NewCall { tool: tool.clone(), args: args.get().to_owned(), key: key.clone(), ..NewCall::default() };
+                self.call(object, &new).end();
+            }
+            Entry::Decision { id, event } => self.decision(out, id, event),
+            Entry::Said(_) | Entry::Draw { .. } | Entry::End(_) => out.push_str(OTHER),
+        }
+    }
+
+    fn call<'o>(&self, object: Object<'o>, new: &NewCall) -> Object<'o> {
+        let object = object
+            .text("tool", &new.tool)
+            .json("args", &new.args)
+            .text_if("idempotency_key", new.key.as_deref())
+            .text_if("reversal_token", new.token.as_deref())
+            .text("dispatcher_id", DISPATCHER);
+        match new.timeout {
+            Some(timeout) => object.span("timeout_ms", timeout),
+            None => object,
+        }
+    }
+
+    fn answer(&mut self, out: &mut String, at: Instant, given: &GivenAnswer) {
+        let asked_at = match given.to {
+            Asked::Attempt(_) => None,
+            Asked::Refresh | Asked::Reversal => self.asked.get_mut(&given.id).and_then(|(_, asked)| asked.pop_front()),
+        };
+        let object = self.begin(out, "tool_result", &given.id);
+        let (object, known) = match given.to {
+            Asked::Attempt(attempt) => {
+                let object = object.text_if("answers", given.late.then_some("late"));
+                let known = self.attempts.get(&(given.id.clone(), attempt.get().into()));
+                (object.number("attempt", attempt.get()), known)
+            }
+            Asked::Refresh => (object.text("answers", "refresh"), None),
+            Asked::Reversal => (object.text("answers", "reversal"), None),
+        };
+        let started = asked_at.as_deref().or_else(|| known?.started.as_deref());
+        let object = match started {
+            Some(started) => object.json("started_ms", started),
+            None => object,
+        };
+        let object = object.at("at_ms", at);
+        let (status, error) = match &given.came {
+            Came::Reply(reply) => (status(reply), reply.error().map(|error| error_object(error))),
+            Came::Timeout if given.to == Asked::Refresh => ("error", None),
+            Came::Timeout => ("error", Some(timeout(known, started, at))),
+            Came::Lost => return object.end(), // it is never written
+        };
+        let object = object.text("status", status);
+        let object = match error {
+            Some(error) => object.json("error", &error),
+            None => object,
+        };
+        match known.and_then(|known| known.draw.as_deref()).filter(|_| !given.late && status == "error") {
+            Some(draw) => object.json("draw", draw).end(),
+            None => object.end(),
+        }
+    }
+
+    /// A decision; the other calls that it names have their names of a trace.
+    fn decision(&self, out: &mut String, id: &str, event: &str) {
+        self.begin(out, "decision", id).end();
+        out.pop(); // it goes on
+        let mut rest = event;
+        for key in [FieldKey::Leader, FieldKey::Cause] {
+            let key = format!("\"{}\":", key.as_str());
+            let Some((before, value)) = rest.split_once(&key) else { continue };
+            let mut texts = serde_json::Deserializer::from_str(value).into_iter::<String>();
+            let named = texts.next().and_then(Result::ok).and_then(|id| self.reference(&id));
+            if let Some(reference) = named {
+                out.push_str(before);
+                out.push_str(&key);
+                quote(out, &reference);
+                rest = &value[texts.byte_offset()..];
+            }
+        }
+        out.push_str(rest);
+    }
+}
+
+/// The error of a request that had no answer in time: that of its end, else of how long it was out.
+fn timeout(known: Option<&KnownAttempt>, started: Option<&str>, at: Instant) -> String {
+    let of_its_end = known.and_then(|known| known.error.clone());
+    of_its_end.unwrap_or_else(|| {
+        let started = started.and_then(Duration::parse_millis).map_or(at, |started| Instant::ZERO.plus(started));
+        error_object(&ErrorFacts::timeout(at.since(started)))
+    })
+}
+
+const fn status(reply: &Reply) -> &'static str {
+    match reply {
+        Reply::Ok => "ok",
+        Reply::Failed(_) => "error",
+        Reply::Suspected(_) => "suspected",
+        Reply::Unfinished(_) => "unfinished",
+    }
+}
