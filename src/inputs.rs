@@ -22,12 +22,18 @@ use playproof_intake::mapping;
 use playproof_intake::mapping::{FoundRow, Mapping};
 use playproof_intake::origin::Sources;
 use playproof_intake::redact::RedactionRules;
+use playproof_serve::decider::Decider;
+use playproof_serve::journal::Unusable;
+use playproof_serve::trace::{self, is_journal};
 
 /// How many first bytes identify an input.
 const SNIFFED: u64 = 64 << 10;
 
 /// How many first bytes identify an input whose first calls come late.
 const SNIFFED_MAX: u64 = 1 << 20;
+
+/// The rows or calls that a message names.
+const NAMED: usize = 5;
 
 /// The largest foreign recording: it is read as a whole.
 const FOREIGN_MAX: u64 = 1 << 30;
@@ -438,6 +444,12 @@ impl Beginning {
         Beginning { formats: builtin::detect(&bytes), is_own: is_own_format(&bytes), bytes }
     }
 
+    /// That of a journal, which is read as a trace.
+    fn of_journal(bytes: &[u8], name: &str) -> Result<Beginning, Failure> {
+        let lines = trace::of_journal(bytes).map_err(|why| unusable_journal(name, why))?;
+        Ok(Beginning { formats: Vec::new(), is_own: true, bytes: lines.into_bytes() })
+    }
+
     /// Whether more bytes may tell the format: no mapping has recognised these.
     fn is_undecided(&self) -> bool {
         let is_json = self.bytes.starts_with(b"{") || self.bytes.starts_with(b"[");
@@ -450,6 +462,10 @@ fn opened(path: &str, name: &str) -> Result<(Beginning, Box<dyn Read + Send>), F
     let mut source = decode(files::open(path)?).map_err(unreadable)?;
     let mut bytes = Vec::new();
     source.by_ref().take(SNIFFED).read_to_end(&mut bytes).map_err(unreadable)?;
+    if is_journal(&bytes) {
+        let whole = whole_of(name, Cursor::new(bytes).chain(source))?;
+        return Ok((Beginning::of_journal(&whole, name)?, Box::new(std::io::empty())));
+    }
     let is_cut = bytes.len() as u64 == SNIFFED;
     let mut start = Beginning::of(bytes);
     if is_cut && start.is_undecided() {
@@ -459,6 +475,51 @@ fn opened(path: &str, name: &str) -> Result<(Beginning, Box<dyn Read + Send>), F
     input_kind::refuse_archive(name, &start.bytes)?;
     input_kind::refuse_encoding(name, &start.bytes)?;
     Ok((start, source))
+}
+
+/// The bytes of an input, if it is a journal of the dispatch protocol.
+///
+/// # Errors
+/// A path that cannot be read, more than 1 GiB.
+pub fn journal(path: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let name = files::display_name(path);
+    let unreadable = |error: std::io::Error| files::unreadable(&name, &error);
+    let mut source = decode(files::open(path)?).map_err(unreadable)?;
+    let mut start = Vec::new();
+    source.by_ref().take(SNIFFED).read_to_end(&mut start).map_err(unreadable)?;
+    match is_journal(&start) {
+        true => whole_of(&name, Cursor::new(start).chain(source)).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// The first of some things, and how many more there are.
+pub fn first_of(mut all: impl Iterator<Item = String>) -> String {
+    let mut shown: Vec<String> = all.by_ref().take(NAMED).collect();
+    match all.count() {
+        0 => {}
+        more => shown.push(format!("{more} more")),
+    }
+    shown.join(", ")
+}
+
+/// Why a journal cannot be read.
+pub fn unusable_journal(name: &str, why: Unusable) -> Failure {
+    match why {
+        Unusable::Damaged { line, what } => Failure::new(format!("{name}:{line}: {what}"))
+            .help("a journal is never changed by hand; move it away after somebody has looked into its open calls"),
+        Unusable::Open { by, calls } => {
+            let shown = first_of(calls.iter().map(|(id, tool)| format!("`{id}` ({tool})")));
+            let Decider { playbook, fingerprint, engine, shadow } = *by;
+            let short = fingerprint.get(..12).unwrap_or(&fingerprint);
+            let said = format!("`{name}` has open calls that another playbook or engine decides: {shown}");
+            let how = if shadow { " and `--shadow`" } else { "" };
+            Failure::new(said).help(format!(
+                "serve it with the playbook `{playbook}` ({short}){how} and version {engine} until they have ended, or move \
+                 the journal away after somebody has looked into them"
+            ))
+        }
+    }
 }
 
 fn whole_of(name: &str, source: impl Read) -> Result<Vec<u8>, Failure> {

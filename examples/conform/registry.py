@@ -1,9 +1,10 @@
 """A dispatcher with a registry, a cache of keys, eight permits and retries with jitter, written from the text that
-`playbooks/study/course-dispatcher-literal.yaml` follows. `python3 registry.py BUG` has one of its known bugs."""
+`playbooks/study/course-dispatcher-literal.yaml` follows. `python3 registry.py BUG` has one of its known bugs. It needs the
+package `playproof`."""
 import asyncio
 import sys
 
-from shim import Failed, serve
+from playproof.conformance import Failed, serve
 
 WAITS = [0.1, 0.4]
 TRANSIENT = ("transient", "5xx", "rate_limited", "429_rate_limited")
@@ -56,4 +57,5 @@ def new_dispatcher(bug=None):
     return dispatch
 
 
-asyncio.run(serve(lambda: new_dispatcher(*sys.argv[1:])))
+if __name__ == "__main__":
+    serve(lambda: new_dispatcher(*sys.argv[1:]))

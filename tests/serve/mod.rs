@@ -5,3 +5,4 @@ mod deaths;
 mod journal;
 mod process;
 mod served;
+mod trace;

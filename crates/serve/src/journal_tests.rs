@@ -4,6 +4,7 @@ use std::io::{self, BufReader};
 
 use serde_json::Value;
 
+use crate::decider::Decider;
 use crate::journal::{Resumed, Unusable, resume};
 use crate::server::{Keep, serve};
 use crate::session::Session;
@@ -31,6 +32,15 @@ impl Keep for Memory {
         self.bytes.extend_from_slice(bytes);
         Ok(())
     }
+
+    fn length(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn begin_anew(&mut self, beginning: &[u8]) -> io::Result<()> {
+        self.bytes = beginning.to_vec();
+        Ok(())
+    }
 }
 
 /// Serves lines and gives their answers.
@@ -43,7 +53,12 @@ fn serve_lines(session: &mut Session, lines: &str, journal: Option<&mut Memory>)
 
 /// A session with its journal so far: its head, or what was read.
 fn journaled(bytes: &[u8]) -> (Session, Memory) {
-    let Resumed { session, length, anew } = resume(bytes, new_session("dispatcher", true)).unwrap();
+    journaled_by("dispatcher", bytes)
+}
+
+/// The same of another playbook.
+fn journaled_by(playbook: &str, bytes: &[u8]) -> (Session, Memory) {
+    let Resumed { session, length, anew } = resume(bytes, new_session(playbook, true)).unwrap();
     let kept = anew.map_or_else(|| bytes[..length].to_vec(), String::into_bytes);
     (session, Memory { bytes: kept, ..Memory::new() })
 }
@@ -187,8 +202,78 @@ fn a_new_file_begins_when_nothing_depends_on_the_old_one_and_keeps_the_ends() {
 }
 
 #[test]
+fn a_long_journal_begins_anew_while_it_is_served_once_nothing_depends_on_it() {
+    let mut session = new_session("standard", true);
+    let mut memory = Memory { bytes: session.head().into_bytes(), ..Memory::new() };
+    let args = "x".repeat(usize::try_from(crate::server::ANEW_FROM).unwrap());
+    let call = format!("{{\"type\":\"call\",\"id\":\"a\",\"at_ms\":7,\"run\":\"r\",\"tool\":\"pay\",\"args\":\"{args}\"}}");
+    let denied = r#"{"type":"answer","id":"a","attempt":1,"at_ms":9,"error":{"kind":"403_forbidden"}}"#;
+    for line in [call.as_str(), denied] {
+        serve_lines(&mut session, line, Some(&mut memory));
+        assert!(memory.bytes.len() > args.len(), "the run goes on");
+    }
+    serve_lines(&mut session, r#"{"type":"end_run","run":"r","at_ms":10}"#, Some(&mut memory));
+    let lines = String::from_utf8(memory.bytes.clone()).unwrap();
+    assert!(lines.lines().count() == 2 && lines.contains("\"at_ms\":10}\n{\"type\":\"end\",\"id\":\"a\""), "{lines}");
+    let (mut next, _) = journaled_by("standard", &memory.bytes);
+    assert_eq!(serve_lines(&mut next, HELLO, None), serve_lines(&mut session, HELLO, None));
+}
+
+#[test]
+fn what_a_person_says_of_an_escalated_call_is_told_to_the_calls_after_it() {
+    let mut session = new_session("standard", true);
+    let call = |id: &str, at: u32| format!(r#"{{"type":"call","id":"{id}","at_ms":{at},"run":"r","tool":"pay"}}"#);
+    let busy = |id: &str, at: u32| {
+        let error = r#"{"kind":"429_rate_limited","status":429,"retry_after_ms":99999999}"#;
+        format!(r#"{{"type":"answer","id":"{id}","attempt":1,"at_ms":{at},"error":{error}}}"#)
+    };
+    let lost = r#"{"type":"answer","id":"a","attempt":1,"at_ms":9,"timeout":true}"#;
+    let said = r#"{"type":"resolve","id":"a","at_ms":30,"effect":"not_applied","by":"anna"}"#;
+    let lines = [&call("a", 7), lost, &call("b", 10), &busy("b", 11), said, &call("c", 40), &busy("c", 41)];
+    let answers = serve_lines(&mut session, &lines.map(str::to_owned).join("\n"), None);
+    let told = |n: usize| &answers[n]["do"][0];
+    assert_eq!(told(1)["outcome"], "escalated", "{answers:?}");
+    let may_be_made = |n: usize| told(n)["told"]["retriable"].as_bool();
+    assert_eq!((may_be_made(3), may_be_made(6)), (Some(false), Some(true)), "{answers:?}");
+}
+
+#[test]
 fn a_line_that_is_too_long_is_refused_and_the_next_one_is_read() {
     let long = format!("{{\"type\":\"call\",\"id\":\"{}\"}}\n{}", "x".repeat(crate::protocol::LINE_MAX), STORY[0]);
     let answers = serve_lines(&mut new_session("dispatcher", false), &long, None);
     assert_eq!((&answers[0]["code"], &answers[1]["do"][0]["send"]), (&Value::from("line_too_long"), &Value::from("a")));
+}
+
+/// What is decided in the shadow of a program: the events of one call, without those of attempts.
+fn in_the_shadow(lines: &[&str], call: &str) -> (Vec<Value>, Vec<String>) {
+    let decider = Decider { shadow: true, ..new_session("dispatcher", true).decider().clone() };
+    let mut session = Session::new(crate::tests::plan("dispatcher"), decider, true);
+    let mut memory = Memory { bytes: session.head().into_bytes(), ..Memory::new() };
+    let answers = serve_lines(&mut session, &lines.join("\n"), Some(&mut memory));
+    let text = String::from_utf8(memory.bytes).unwrap();
+    let again = crate::decided_again(text.as_bytes(), crate::tests::plan("dispatcher"), |line| line.to_string()).unwrap();
+    assert!(again.differences.is_empty() && again.calls > 0, "{again:?}");
+    let decisions = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let own = decisions.filter(|line| line["type"] == "decision" && line["id"] == call);
+    (answers, own.map(|line| format!("{} {}", line["at_ms"], line["event"].as_str().unwrap())).collect())
+}
+
+#[test]
+fn in_the_shadow_a_call_is_sent_once_and_what_the_playbook_would_have_done_is_kept() {
+    let retried = [STORY[0], STORY[2], r#"{"type":"call","id":"z","at_ms":5000,"run":"r","tool":"search.web"}"#];
+    let (answers, decisions) = in_the_shadow(&retried, "a");
+    let send = serde_json::json!({"do":[{"send":"a","attempt":1,"within_ms":5000}]});
+    assert_eq!((&answers[0]["do"][0]["send"], &answers[1]), (&send["do"][0]["send"], &serde_json::json!({"do":[]})));
+    let kinds: Vec<&str> = decisions.iter().map(|event| event.split_once(' ').unwrap().1).collect();
+    let expected = ["attempt_started", "attempt_finished", "failure_classified", "retry_scheduled", "attempt_started"];
+    assert_eq!(kinds[..5], expected, "{decisions:?}");
+    assert!(kinds.contains(&"outcome") && answers[2]["do"][0]["send"] == "z", "{decisions:?}");
+}
+
+#[test]
+fn in_the_shadow_a_call_that_the_playbook_refuses_is_sent_and_its_answer_taken() {
+    let refused = [STORY[9], r#"{"type":"answer","id":"d","attempt":1,"at_ms":2300,"ok":true}"#];
+    let (answers, decisions) = in_the_shadow(&refused, "d");
+    assert_eq!((&answers[0]["do"][0]["send"], &answers[1]), (&Value::from("d"), &serde_json::json!({"do":[]})));
+    assert!(decisions[0].ends_with("refused"), "{decisions:?}");
 }

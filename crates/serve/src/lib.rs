@@ -13,6 +13,7 @@ pub mod protocol;
 pub mod said;
 pub mod server;
 pub mod session;
+mod shadow;
 mod shown;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,19 @@ pub trait Keep {
     /// # Errors
     /// They could not be written.
     fn keep(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// The bytes that are kept since it began anew.
+    fn length(&self) -> u64;
+
+    /// Goes on in a new file that begins with these bytes.
+    ///
+    /// # Errors
+    /// It goes on in the old one.
+    fn begin_anew(&mut self, beginning: &[u8]) -> io::Result<()>;
 }
+
+/// A journal of so many bytes begins anew when nothing depends on it.
+pub const ANEW_FROM: u64 = 4 << 20;
 
 /// What was read of a line.
 enum ReadLine {
@@ -65,6 +77,9 @@ pub fn serve(
         output.flush()?;
         kept.clear();
         answers.clear();
+        if let Some(journal) = &mut journal {
+            begin_anew(session, *journal);
+        }
         if is_there.is_none() {
             break;
         }
@@ -88,6 +103,13 @@ fn keep(session: &mut Session, journal: &mut dyn Keep, lines: &[u8]) -> io::Resu
         session.take_records();
     }
     Ok(())
+}
+
+/// Begins a new file if the old one is long and nothing depends on it.
+fn begin_anew(session: &mut Session, journal: &mut dyn Keep) {
+    if journal.length() >= ANEW_FROM && session.is_idle() && keep(session, journal, &[]).is_ok() {
+        let _ = journal.begin_anew(session.head().as_bytes()); // refused: the old file goes on
+    }
 }
 
 fn parse(line: &[u8]) -> ReadLine {

@@ -15,6 +15,7 @@ use crate::error::{ErrorCode, LineError};
 use crate::events::Mentioned;
 use crate::object::Object;
 use crate::said::{Asked, Came, GivenAnswer, Hello, Input, Question, Resolved, Said};
+use crate::shadow::Shadow;
 use crate::shown;
 
 /// The ends that are kept for drivers that may not have heard them; so many calls take late answers.
@@ -33,6 +34,8 @@ pub struct Session {
     /// What a journal keeps beside the lines, if there is one.
     records: Option<VecDeque<String>>,
     dropped_bytes: usize,
+    /// Nobody obeys what is decided.
+    shadow: Option<Shadow>,
 }
 
 /// A call that has ended.
@@ -52,6 +55,7 @@ impl Session {
     pub fn new(plan: Plan, decider: Decider, keeps_records: bool) -> Session {
         Session {
             dispatcher: Dispatcher::new(plan),
+            shadow: decider.shadow.then(Shadow::default),
             decider,
             hello: Hello::default(),
             now: Instant::ZERO,
@@ -170,15 +174,24 @@ impl Session {
     fn on_input(&mut self, at: Instant, input: Input) -> Result<String, LineError> {
         self.now = self.now.max(at);
         let now = self.now;
-        let mut resolved = String::new();
+        if let Some(shadow) = &mut self.shadow {
+            let wants = shadow.pass_time(&mut self.dispatcher, now);
+            self.note(wants);
+        }
+        let (mut resolved, mut sent) = (String::new(), None);
         match input {
             Input::Call(new) => {
                 let name = new.name.clone();
+                let timeout = new.timeout.unwrap_or_else(|| self.dispatcher.plan().facts(&new.tool).timeout);
                 self.dispatcher.call(now, *new).map_err(|fault| LineError::of_input(fault, &name))?;
+                sent = Some((name, timeout));
             }
-            Input::Answer(answer) => {
-                self.on_answer(now, &answer).map_err(|fault| LineError::of_input(fault, &answer.id))?;
-            }
+            Input::Answer(answer) => match (self.on_answer(now, &answer), &mut self.shadow) {
+                (Err(InputFault::NotAsked | InputFault::NotSent), Some(shadow)) => {
+                    shadow.answer_unsent(&self.dispatcher, &answer.id);
+                }
+                (answered, _) => answered.map_err(|fault| LineError::of_input(fault, &answer.id))?,
+            },
             Input::Wake(id) => {
                 let woken = self.find(&id).and_then(|call| self.dispatcher.wake(now, call));
                 woken.map_err(|fault| LineError::of_input(fault, &id))?;
@@ -187,10 +200,24 @@ impl Session {
                 let cancelled = self.find(&id).and_then(|call| self.dispatcher.cancel(now, call));
                 cancelled.map_err(|fault| LineError::of_input(fault, &id))?;
             }
-            Input::Resolve(id, said) => self.resolve(&mut resolved, &id, said)?,
+            Input::Resolve(id, said) => self.resolve(&mut resolved, now, &id, said)?,
             Input::EndRun(run) => self.end_run(&run)?,
         }
-        Ok(self.wanted(&resolved))
+        let Some(shadow) = &mut self.shadow else {
+            let wants = self.dispatcher.take_wants();
+            return Ok(self.wanted(wants, &resolved));
+        };
+        let wants = shadow.settle(&mut self.dispatcher, now);
+        self.note(wants);
+        if let Some((name, within)) = sent {
+            shown::only_send(&mut resolved, &name, within);
+        }
+        Ok(self.wanted(Vec::new(), &resolved))
+    }
+
+    /// Takes ends and steps that nobody hears of.
+    fn note(&mut self, wants: Vec<Want>) {
+        wants.into_iter().for_each(|want| self.write(&mut String::new(), want));
     }
 
     fn find(&self, id: &str) -> Result<CallId, InputFault> {
@@ -270,7 +297,7 @@ impl Session {
         has_timed_out
     }
 
-    fn resolve(&mut self, out: &mut String, id: &str, said: Resolved) -> Result<(), LineError> {
+    fn resolve(&mut self, out: &mut String, now: Instant, id: &str, said: Resolved) -> Result<(), LineError> {
         let end = self.ended.iter_mut().find(|end| end.id == *id);
         let Some(end) = end else {
             let fault = match self.dispatcher.find(id) {
@@ -287,13 +314,22 @@ impl Session {
         }
         let object = Object::new(out).text("resolved", id).text("effect", said.effect().as_str());
         object.text("by", &said.by).end();
+        let applied = said.is_applied;
         end.resolved = Some(said);
+        if let Some(call) = self.dispatcher.find(id) {
+            let _ = self.dispatcher.resolve(now, call, applied); // it has ended
+        }
         Ok(())
     }
 
     fn end_run(&mut self, run: &str) -> Result<(), LineError> {
         let own = self.dispatcher.calls().filter(|(_, made)| made.run == *run);
         let calls: Vec<CallId> = own.map(|(call, _)| call).collect();
+        if self.shadow.is_some() {
+            for call in &calls {
+                let _ = self.dispatcher.cancel(self.now, *call); // it may have ended
+            }
+        }
         let mut open = calls.iter().filter(|call| self.dispatcher.outcome(**call).is_none());
         if let Some(open) = open.next().and_then(|call| self.dispatcher.made(*call)) {
             return Err(LineError::new(ErrorCode::OpenCalls, format!("`{}` has not ended", open.name)));
@@ -312,16 +348,15 @@ impl Session {
         }
     }
 
-    /// What the dispatcher wants now.
-    fn wanted(&mut self, resolved: &str) -> String {
-        let wants = self.dispatcher.take_wants();
+    /// What is wanted now; `last` is one thing more, if it is not empty.
+    fn wanted(&mut self, wants: Vec<Want>, last: &str) -> String {
         let mut out = String::new();
         let object = Object::new(&mut out);
         let mut object =
-            object.list("do", wants.into_iter().map(Some).chain((!resolved.is_empty()).then_some(None)), {
+            object.list("do", wants.into_iter().map(Some).chain((!last.is_empty()).then_some(None)), {
                 |out, want| match want {
                     Some(want) => self.write(out, want),
-                    None => out.push_str(resolved),
+                    None => out.push_str(last),
                 }
             });
         let events = self.dispatcher.take_events();

@@ -7,7 +7,7 @@ use playproof_engine::event::{
 };
 use playproof_engine::ids::{ActionId, CallId, StepId};
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::time::Instant;
+use playproof_engine::time::{Duration, Instant};
 
 use crate::events::Mentioned;
 use crate::object::Object;
@@ -33,6 +33,11 @@ pub(crate) fn send(out: &mut String, dispatcher: &Dispatcher, call: CallId, aske
     };
     let within = dispatcher.within(call, asked).unwrap_or_default();
     object.span("within_ms", within).end();
+}
+
+/// The one request of a call that a program sends as it does.
+pub(crate) fn only_send(out: &mut String, name: &str, within: Duration) {
+    Object::new(out).text("send", name).number("attempt", 1_u64).span("within_ms", within).end();
 }
 
 /// A moment that is waited for.

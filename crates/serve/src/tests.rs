@@ -16,11 +16,21 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/dis
 
 /// A session under a shipped playbook.
 pub(super) fn session(name: &str, keeps_records: bool) -> Session {
+    let decider = Decider {
+        playbook: name.to_owned(),
+        fingerprint: "0".repeat(64),
+        engine: "0.1.0".to_owned(),
+        shadow: false,
+    };
+    Session::new(plan(name), decider, keeps_records)
+}
+
+/// A shipped playbook.
+pub(super) fn plan(name: &str) -> Plan {
     let path = format!("{}/../../playbooks/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     let source = Source::whole(&path, std::fs::read_to_string(&path).unwrap());
     let parsed = playbook::parse(source).unwrap_or_else(|report| panic!("{report}"));
-    let decider = Decider { playbook: name.to_owned(), fingerprint: "0".repeat(64), engine: "0.1.0".to_owned(), shadow: false };
-    Session::new(Plan::new(parsed.playbook, &Tools::default()), decider, keeps_records)
+    Plan::new(parsed.playbook, &Tools::default())
 }
 
 fn say(session: &mut Session, line: &str) -> String {

@@ -8,13 +8,14 @@ use super::prepared::{LoadedFixture, with_playbooks};
 use crate::exit::{Exit, Failure};
 use crate::input_paths::InputPaths;
 use crate::output::{Output, say};
-use crate::outputs;
+use crate::{files, inputs, outputs};
 use crate::project::Project;
 use crate::stream::Stream;
 use crate::terminal::Terminal;
 use playproof_analysis::replay::{CallResult, Observer};
 use playproof_engine::call::Place;
 use playproof_engine::event::unnamed;
+use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Pace, Plan};
 use playproof_formats::shell::Command;
 use playproof_intake::origin::Sources;
@@ -83,7 +84,7 @@ impl Observer for DecisionObserver {
 pub fn compare(
     args: &Args,
     paths: &InputPaths,
-    plans: &[Plan],
+    (plans, tools): (&[Plan], &Tools),
     project: &Project,
     terminal: &Terminal,
     output: &mut Output,
@@ -95,6 +96,9 @@ pub fn compare(
                 args.flags.without(&["--playbook"]).after(Command::new("playproof replay").paths(paths.shortest())),
             ));
     };
+    if let Some(compared) = decided_again(paths, plan, tools)? {
+        return shown(args, &compared, plan, output);
+    }
     let observer = DecisionObserver { sources: paths.sources().clone(), total: Mutex::default() };
     let stream = Stream {
         beyond: args.beyond_tape.clone().unwrap_or_default(),
@@ -120,6 +124,32 @@ pub fn compare(
                     .after(Command::new("playproof replay").paths(paths.shortest())),
             ));
     }
+    shown(args, &compared, plan, output)
+}
+
+/// The decisions of journals, whose lines are decided again; none: the inputs are traces.
+fn decided_again(paths: &InputPaths, plan: &Plan, tools: &Tools) -> Result<Option<ComparedDecisions>, Failure> {
+    let mut all: Option<ComparedDecisions> = None;
+    for (n, path) in paths.files().iter().enumerate() {
+        match (inputs::journal(path)?, &all) {
+            (None, None) if n == 0 => return Ok(None),
+            (Some(journal), _) if n == 0 || all.is_some() => {
+                let name = files::display_name(path);
+                let plan = Plan::new(plan.playbook.clone(), tools).with_seed(plan.seed);
+                let compared = playproof_serve::decided_again(&journal, plan, |line| format!("{name}:{line}"));
+                all.get_or_insert_default().merge(compared.map_err(|why| inputs::unusable_journal(&name, why))?);
+            }
+            _ => {
+                return Err(Failure::new("`--same-decisions` takes traces or journals, not both")
+                    .help("compare the journals by themselves"));
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Shows what differs.
+fn shown(args: &Args, compared: &ComparedDecisions, plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
     match args.format {
         Format::Json | Format::Jsonl => output.json(compared.json(&plan.playbook.name))?,
         Format::Table | Format::Markdown => output.page(&compared.page(plan, SHOWN))?,

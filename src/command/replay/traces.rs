@@ -51,7 +51,7 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let (plans, loaded) = plans(&playbooks::names(&args.playbooks, project), tools, args.seed)?;
     if args.same_decisions {
-        return recording::compare(args, paths, &plans, project, terminal, output);
+        return recording::compare(args, paths, (&plans, tools), project, terminal, output);
     }
     let sources = paths.sources();
     let selection = selection(args, &plans, sources)?;

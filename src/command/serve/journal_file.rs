@@ -19,7 +19,8 @@ pub struct JournalFile {
     /// Bytes that were not kept may stand behind them.
     is_dirty: bool,
     /// An earlier file of this journal: its lock is kept, so that nobody goes on with it.
-    _earlier: Option<File>,
+    #[expect(dead_code, reason = "its lock lasts as long as it is open")]
+    earlier: Option<File>,
 }
 
 impl JournalFile {
@@ -34,7 +35,7 @@ impl JournalFile {
         let mut bytes = Vec::new();
         (&file).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
         let length = bytes.len() as u64;
-        let journal = JournalFile { path: path.into(), file, length, is_dirty: false, _earlier: None };
+        let journal = JournalFile { path: path.into(), file, length, is_dirty: false, earlier: None };
         journal.folder_is_durable().map_err(|error| refused(&error))?;
         Ok((journal, bytes))
     }
@@ -49,31 +50,9 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Goes on in a new file that begins with these bytes; an old file that has any stays beside it, under a number.
-    ///
-    /// # Errors
-    /// A file cannot be written.
-    pub fn begin_anew(self, beginning: &[u8]) -> Result<JournalFile, Failure> {
-        let refused = |error: &io::Error| unusable(&self.path, error);
-        if self.length == 0 {
-            let mut same = self;
-            same.keep(beginning).map_err(|error| unusable(&same.path, &error))?;
-            return Ok(same);
-        }
-        let beside = |ending: &str| PathBuf::from(format!("{}.{ending}", self.path.display()));
-        let draft = beside("new");
-        let file = options().open(&draft).map_err(|error| refused(&error))?;
-        lock(&file, &draft.to_string_lossy())?;
-        let path = self.path.clone();
-        let mut next = JournalFile { path: draft, file, length: 0, is_dirty: true, _earlier: None };
-        next.keep(beginning).map_err(|error| refused(&error))?;
-        let free = (1_u32..).map(|number| beside(&number.to_string())).find(|path| fs::symlink_metadata(path).is_err());
-        let kept = free.unwrap_or_else(|| beside("old")); // there are fewer files than numbers
-        fs::hard_link(&path, &kept).map_err(|error| refused(&error))?;
-        fs::rename(&next.path, &path).map_err(|error| refused(&error))?;
-        next.path = path;
-        next.folder_is_durable().map_err(|error| unusable(&next.path, &error))?;
-        Ok(JournalFile { _earlier: Some(self.file), ..next })
+    /// Why it cannot be used.
+    pub fn unusable(&self, error: &io::Error) -> Failure {
+        unusable(&self.path, error)
     }
 
     /// Makes the file's name durable.
@@ -96,6 +75,30 @@ impl Keep for JournalFile {
         }
         self.length += bytes.len() as u64;
         Ok(())
+    }
+
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// An old file that has anything stays beside the new one, under a number.
+    fn begin_anew(&mut self, beginning: &[u8]) -> io::Result<()> {
+        if self.length == 0 {
+            return self.keep(beginning);
+        }
+        let beside = |ending: &str| PathBuf::from(format!("{}.{ending}", self.path.display()));
+        let draft = beside("new");
+        let file = options().open(&draft)?;
+        file.try_lock().map_err(io::Error::other)?;
+        let mut next = JournalFile { path: draft, file, length: 0, is_dirty: true, earlier: None };
+        next.keep(beginning)?;
+        let free = (1_u32..).map(|number| beside(&number.to_string())).find(|path| fs::symlink_metadata(path).is_err());
+        let kept = free.unwrap_or_else(|| beside("old")); // there are fewer files than numbers
+        fs::hard_link(&self.path, &kept)?;
+        fs::rename(&next.path, &self.path)?;
+        (self.length, self.is_dirty) = (next.length, next.is_dirty);
+        self.earlier = Some(std::mem::replace(&mut self.file, next.file));
+        self.folder_is_durable()
     }
 }
 

@@ -7,20 +7,18 @@ use super::journal_file::JournalFile;
 use crate::exit::{Exit, Failure};
 use crate::output::{json_to_stdout, refused, say};
 use crate::workspace::{Used, Workspace};
+use crate::inputs::{first_of, unusable_journal};
 use crate::{files, outputs};
 use playproof_formats::golden::{Lock, changes};
 use playproof_formats::playbook::{fingerprint, rows};
 use playproof_formats::shell::Command;
 use playproof_serve::decider::Decider;
-use playproof_serve::journal::{Resumed, Unusable, resume};
+use playproof_serve::journal::{Resumed, resume};
 use playproof_serve::server::{Keep, serve};
 use playproof_serve::session::Session;
 
 /// The bytes of standard input that are read at once: what is ready is taken together.
 const READ_AT_ONCE: usize = 1 << 20;
-
-/// The rows or calls that a message names.
-const SHOWN: usize = 5;
 
 /// What is served.
 #[derive(Debug, clap::Args)]
@@ -31,6 +29,8 @@ lines give the same answers. Python programs use the client of the package `play
 Examples:
   playproof serve --playbook ours --journal calls.jsonl
   playproof serve --playbook standard --unlocked
+  playproof serve --playbook ours --journal shadow.jsonl --shadow
+  playproof replay shadow.jsonl
 
 Exit codes: 0 the input has ended, 2 a playbook that is not served, a journal that cannot be used or gone on with.")]
 pub struct Args {
@@ -49,6 +49,10 @@ pub struct Args {
     /// Serve rows that no lock approves
     #[arg(long, conflicts_with = "lock")]
     pub unlocked: bool,
+
+    /// Have every call sent once, as without a playbook, and keep in the journal what the playbook would have done
+    #[arg(long, requires = "journal")]
+    pub shadow: bool,
 }
 
 /// Serves until the input ends.
@@ -63,6 +67,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         playbook: name,
         fingerprint: fingerprint(&used.plan.playbook).to_string(),
         engine: env!("CARGO_PKG_VERSION").to_owned(),
+        shadow: args.shadow,
     };
     let session = Session::new(used.plan, decider, args.journal.is_some());
     let (mut session, mut journal) = match &args.journal {
@@ -82,16 +87,15 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 fn journaled(path: &str, session: Session) -> Result<(Session, JournalFile), Failure> {
     outputs::refuse(path)?;
     let (mut file, bytes) = JournalFile::open(path)?;
-    let Resumed { session, length, anew } = resume(&bytes, session).map_err(|why| unusable(path, why))?;
+    let Resumed { session, length, anew } = resume(&bytes, session).map_err(|why| unusable_journal(path, why))?;
     if session.dropped_bytes() > 0 {
         let dropped = session.dropped_bytes();
         say(&format!("note: the last line of `{path}` was torn: its {dropped} bytes are dropped; it was not answered"));
         file.cut(length as u64)?;
     }
-    let file = match anew {
-        Some(beginning) => file.begin_anew(beginning.as_bytes())?,
-        None => file,
-    };
+    if let Some(beginning) = anew {
+        file.begin_anew(beginning.as_bytes()).map_err(|error| file.unusable(&error))?;
+    }
     Ok((session, file))
 }
 
@@ -127,34 +131,6 @@ fn refuse_unapproved(name: &str, used: &Used, lock: Option<&Lock>) -> Result<(),
     let accept = Command::new("playproof accept").name(name).flag("--reason", "TEXT");
     let help = "what is served was reviewed: accept the rows, or serve them as they are with `--unlocked`";
     Err(Failure::new(said).help(help).next(accept))
-}
-
-/// The first of some things, and how many more there are.
-fn first_of(mut all: impl Iterator<Item = String>) -> String {
-    let mut shown: Vec<String> = all.by_ref().take(SHOWN).collect();
-    match all.count() {
-        0 => {}
-        more => shown.push(format!("{more} more")),
-    }
-    shown.join(", ")
-}
-
-/// Why a journal is not gone on with.
-fn unusable(path: &str, why: Unusable) -> Failure {
-    match why {
-        Unusable::Damaged { line, what } => Failure::new(format!("{path}:{line}: {what}"))
-            .help("a journal is never changed by hand; move it away after somebody has looked into its open calls"),
-        Unusable::Open { by, calls } => {
-            let shown = first_of(calls.iter().map(|(id, tool)| format!("`{id}` ({tool})")));
-            let Decider { playbook, fingerprint, engine } = *by;
-            let short = fingerprint.get(..12).unwrap_or(&fingerprint);
-            let said = format!("`{path}` has open calls that another playbook or engine decides: {shown}");
-            Failure::new(said).help(format!(
-                "serve it with the playbook `{playbook}` ({short}) and version {engine} until they have ended, or move the \
-                 journal away after somebody has looked into them"
-            ))
-        }
-    }
 }
 
 /// Standard output.

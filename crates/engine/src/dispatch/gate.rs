@@ -139,6 +139,14 @@ impl Gate {
         }
     }
 
+    /// It is known now that an action was done: the run is there, if the graph lets it go there from where it is.
+    pub(super) fn note_done(&mut self, graph: &Graph, run: RunId, action: ActionId) {
+        let gate = self.runs.entry(run).or_default();
+        if graph.row(gate.position).contains(&action) {
+            gate.position = Some(action);
+        }
+    }
+
     /// Takes a waiting call out of the line.
     pub(super) fn leave(&mut self, run: RunId, call: CallId) {
         if let Some(gate) = self.runs.get_mut(&run) {

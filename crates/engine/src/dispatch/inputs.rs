@@ -87,6 +87,11 @@ impl Machine {
                     Transition { machine: self, playbook, now, call, out }.release_action(attempt);
                 }
             }
+            Input::Resolved { call, applied } => {
+                if self.phase(call).is_some() {
+                    Transition { machine: self, playbook, now, call, out }.on_resolved(applied);
+                }
+            }
         }
         if self.shared.is_some() {
             self.settle(playbook, now, out);

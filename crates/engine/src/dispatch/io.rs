@@ -208,6 +208,13 @@ pub enum Input {
         /// Whether the answer proves that the attempt is not at work any more.
         proves_end: bool,
     },
+    /// A person says whether a call that has ended did what it is there for.
+    Resolved {
+        /// The call.
+        call: CallId,
+        /// Whether it did.
+        applied: bool,
+    },
     /// The moment at which the call asked to be woken.
     Woken(CallId),
     /// Nothing is known of the step that the call asked for.

@@ -29,10 +29,10 @@ use crate::dispatch::{Machine, Output, OutputBuffer, StepOf};
 use crate::event::{
     Decision, DecisionEvent, Draw, ErrorFacts, Outcome, OutcomeKind, Provenance, RequestKind, Told, ValidNext,
 };
-use crate::evidence::{AgainstOneMore, told_as_follower, told_by_events};
+use crate::evidence::{AgainstOneMore, Moment, told_as_follower, told_by_events};
 use crate::ids::{AttemptNo, CallId, ErrorId, EvidenceId, Interner, RunId, ServerId, StepId, TokenId};
 use crate::plan::Plan;
-use crate::playbook::ToolFacts;
+use crate::playbook::{Access, ToolFacts};
 use crate::time::{Duration, Instant};
 use crate::upstream::{Answer, UpstreamReply};
 
@@ -222,6 +222,32 @@ impl Dispatcher {
         let call = open.action.unwrap_or(call);
         self.now = self.now.max(now);
         self.input(call, Event::Cancelled);
+        Ok(())
+    }
+
+    /// A person says whether a call that has ended did what it is there for: it changes nothing of that call, and is evidence
+    /// for later ones. Of an action, it is said of the steps that may have acted.
+    ///
+    /// # Errors
+    /// There is no such call, or it has not ended.
+    pub fn resolve(&mut self, now: Instant, call: CallId, applied: bool) -> Result<(), InputFault> {
+        let open = self.calls.get(call).ok_or(InputFault::UnknownCall)?;
+        if open.outcome.is_none() {
+            return Err(InputFault::NotEnded);
+        }
+        self.now = self.now.max(now);
+        let is_step = |(id, open): (CallId, &OpenCall)| {
+            (open.action == Some(call) && open.watch.shows.may_have_acted).then_some(id)
+        };
+        let steps: Vec<CallId> = self.calls.iter().filter_map(is_step).collect();
+        for id in std::iter::once(call).chain(steps) {
+            self.input(id, Event::Resolved(applied));
+            self.noted += 1;
+            let moment = Moment { at: Some(self.now), place: self.noted };
+            if let Some(open) = self.calls.get_mut(id).filter(|open| open.facts.access == Access::Write) {
+                open.watch.resolve(moment, applied);
+            }
+        }
         Ok(())
     }
 

@@ -56,6 +56,8 @@ pub enum Event {
     Woken,
     /// Nothing is known of the step that it asked for.
     NoStep,
+    /// A person says whether it did what it is there for, after its end.
+    Resolved(bool),
     /// Its caller goes away.
     Cancelled,
 }
@@ -103,6 +105,7 @@ impl<C: Calls> Driver<'_, C> {
             Event::Woken => Input::Woken(call),
             Event::NoStep => Input::NoStep(call),
             Event::Cancelled => Input::Cancelled(call),
+            Event::Resolved(applied) => Input::Resolved { call, applied },
             Event::Answered { asked, answer, over_timeout } => {
                 let response = self.response(call, asked, answer.reply);
                 let meta = ResponseMeta { latency: answer.latency, provenance: answer.provenance, over_timeout };

@@ -83,6 +83,23 @@ fn a_call_that_is_forgotten_and_may_have_acted_speaks_against_one_more_until_its
 }
 
 #[test]
+fn what_a_person_says_of_a_call_counts_for_the_calls_after_it() {
+    for (applied, may_be_made) in [(true, false), (false, true)] {
+        let mut playbook = playbook();
+        playbook.verdicts[usize::from(DENIED)].then = Compensation::DeprecateToolCall(ReasonId(0));
+        let mut dispatcher = Dispatcher::new(Plan::new(playbook, &Tools::default()));
+        let lost = dispatcher.call(ms(1), NewCall { args: "{}".to_owned(), ..call("lost") }).unwrap();
+        assert_eq!(dispatcher.resolve(ms(1), lost, applied), Err(InputFault::NotEnded));
+        dispatcher.time_out(ms(2), lost, FIRST).unwrap();
+        assert!(!may_be_made_again(&mut dispatcher, ms(3), "before", "{}"));
+        dispatcher.resolve(ms(4), lost, applied).unwrap();
+        assert_eq!(may_be_made_again(&mut dispatcher, ms(5), "after", "{}"), may_be_made, "applied: {applied}");
+        dispatcher.forget(lost).unwrap();
+        assert_eq!(may_be_made_again(&mut dispatcher, ms(6), "later", "{}"), may_be_made, "applied: {applied}");
+    }
+}
+
+#[test]
 fn a_dispatcher_that_remembers_no_more_lets_no_write_be_made_again() {
     let mut playbook = playbook();
     playbook.verdicts[usize::from(DENIED)].then = Compensation::DeprecateToolCall(ReasonId(0));

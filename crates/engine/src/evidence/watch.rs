@@ -37,6 +37,16 @@ impl CallWatch {
         self.shows.effects > 0 || self.shows.may_have_acted || self.shows.is_out || self.is_refused()
     }
 
+    /// A person says whether the call, a write that has ended, acted.
+    pub fn resolve(&mut self, now: Moment, applied: bool) {
+        let shows = &mut self.shows;
+        shows.is_out = false;
+        match applied {
+            true => shows.effects = shows.effects.max(1),
+            false => (shows.effects, shows.settled) = (0, Some(now)),
+        }
+    }
+
     /// Takes the next event of the call.
     pub fn take<'e>(
         &mut self,

@@ -18,6 +18,7 @@ from ._calls import (
     run,
 )
 from ._dispatcher import Dispatcher
+from .conformance import conform
 
 __all__ = [
     "Attempt",
@@ -31,5 +32,6 @@ __all__ = [
     "ToolError",
     "attempt",
     "auto_key",
+    "conform",
     "run",
 ]

@@ -101,6 +101,7 @@ class Dispatcher:
         journal: Optional[Path] = None,
         lock: Optional[Path] = None,
         unlocked: bool = False,
+        shadow: bool = False,
         program: Optional[Path] = None,
         on_refresh: Optional[Send] = None,
         on_reversal: Optional[Send] = None,
@@ -112,6 +113,8 @@ class Dispatcher:
         self._command += ["--journal", journal] if journal else []
         self._command += ["--lock", lock] if lock else []
         self._command += ["--unlocked"] if unlocked else []
+        self._command += ["--shadow"] if shadow else []
+        self._shadow = shadow
         self._has_journal = journal is not None
         #: Makes a new snapshot of the evidence; the attempts after it have what it returned as `refreshed`.
         self.on_refresh = on_refresh
@@ -168,6 +171,8 @@ class Dispatcher:
 
     async def make(self, made: Call) -> Outcome:
         """Makes a call."""
+        if self._shadow:
+            return await self._make_beside(made)
         call = self._begin(made)
         try:
             outcome = await call.ended
@@ -177,6 +182,35 @@ class Dispatcher:
         if outcome.outcome == "lost":
             raise DispatcherLost(outcome.said["text"], outcome)
         return outcome
+
+    async def _make_beside(self, made: Call) -> Outcome:
+        """In the shadow: sends at once, whatever becomes of the dispatcher, and tells it what came."""
+        try:
+            call = self._begin(made)
+        except PlayproofError:
+            call = _Open(made.id or "", made.tool, made.args, made.key, made.run, made)
+        attempt = Attempt(call.id, made.tool, made.args, made.key, call.run, 1)
+        request = call.requests["attempt", 1, None] = _Request(attempt, 1e12)
+        request.started = time.monotonic()
+        try:
+            value = await self._run(made.send, attempt)
+        except BaseException as raised:
+            self._tell_beside(call, request, raised, None)
+            raise
+        self._tell_beside(call, request, None, value)
+        return Outcome({"done": call.id, "outcome": "succeeded", "attempts": 1}, made.tool, made.args, made.key, call.run, value, ok=True)
+
+    def _tell_beside(self, call: _Open, request: _Request, raised: Optional[BaseException], value: Any) -> None:
+        if request.timer is not None:
+            request.timer.cancel()
+        if self._calls.pop(call.id, None) is not call or self._lost is not None:
+            return
+        if raised is not None and _errors.passes(raised):
+            self._say(call, type="cancel", id=call.id)
+        elif request.has_timed_out:
+            self._say(call, kind="late", type="answer", id=call.id, attempt=1, late=True, **what_came(raised, value))
+        else:
+            self._answer(call, request, what_came(raised, value))
 
     async def gather(self, calls: Iterable[Call]) -> List[Outcome]:
         """Makes calls at once, in their order, and gives their outcomes in the same order. One is `lost` if need be."""
@@ -470,6 +504,10 @@ class Dispatcher:
         name = (asked, want.get("attempt"), want.get("evidence"))
         request = call.requests.get(name)
         if request is not None:
+            if self._shadow and request.timer is None:
+                request.within = want["within_ms"] / 1000
+                left = max(0.0, request.left_s())
+                request.timer = asyncio.get_running_loop().call_later(left, self._on_time_beside, call, request)
             if request.said is not None:
                 self._write(_Said("answer", request.said, call, None))
             return
@@ -510,6 +548,10 @@ class Dispatcher:
         self._answer(call, request, {"timeout": True})
         if not request.is_blocking:
             request.task.cancel()
+
+    def _on_time_beside(self, call: _Open, request: _Request) -> None:
+        request.has_timed_out = True
+        self._answer(call, request, {"timeout": True})
 
     def _on_made(self, call: _Open, request: _Request, task: asyncio.Task[Any]) -> None:
         """A function has returned, raised, or was cancelled."""

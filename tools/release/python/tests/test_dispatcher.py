@@ -12,6 +12,31 @@ from playproof import Call, CallFailed, PlayproofError, SyncDispatcher, ToolErro
 
 
 class Asynchronous(Case):
+    async def test_in_the_shadow_each_call_is_sent_once_and_raises_what_it_raises(self):
+        numbers, journal = [], self.folder / "shadow.jsonl"
+
+        async def send(attempt):
+            numbers.append(attempt.number)
+            if attempt.args["order"] == "o_1":
+                raise ToolError("5xx", status=503)
+            await asyncio.sleep(0.05)
+            return "paid"
+
+        async with self.dispatcher(journal=journal, shadow=True) as d:
+            with self.assertRaises(ToolError):
+                await d.call(REFUND, {"order": "o_1"}, send, key="ik_1")
+            outcome = await d.call(REFUND, {"order": "o_2"}, send, timeout_ms=10)
+            self.assertEqual((outcome.result(), numbers), ("paid", [1, 1]))
+        kept = journal.read_text(encoding="utf-8")
+        self.assertIn('"event":"retry_scheduled"', kept)
+        self.assertTrue('"timeout":true' in kept and '"late":true' in kept, kept)
+
+    async def test_in_the_shadow_a_dead_dispatcher_harms_nothing(self):
+        async with self.dispatcher(journal=self.folder / "shadow.jsonl", shadow=True) as d:
+            d._lost = "it is gone"
+            self.assertEqual((await d.call(REFUND, {}, lambda attempt: "paid")).result(), "paid")
+            d._lost = None
+
     async def test_a_call_that_succeeds_gives_its_result(self):
         async def send(attempt):
             return {"id": attempt.key, "order": attempt.args["order"]}
