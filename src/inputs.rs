@@ -477,11 +477,14 @@ fn opened(path: &str, name: &str) -> Result<(Beginning, Box<dyn Read + Send>), F
     Ok((start, source))
 }
 
-/// The bytes of an input, if it is a journal of the dispatch protocol.
+/// The bytes of a file, if it is a journal of the dispatch protocol. Standard input is read once, as a trace.
 ///
 /// # Errors
 /// A path that cannot be read, more than 1 GiB.
 pub fn journal(path: &str) -> Result<Option<Vec<u8>>, Failure> {
+    if path == files::STDIN {
+        return Ok(None);
+    }
     let name = files::display_name(path);
     let unreadable = |error: std::io::Error| files::unreadable(&name, &error);
     let mut source = decode(files::open(path)?).map_err(unreadable)?;

@@ -1,6 +1,7 @@
 // Lets a dispatcher for Node answer `playproof conform`: its clock is that of the lines, and its requests are lines.
 //
-// A dispatcher is `async (call, world) => word`, the word for how the call ended. `call` has the fields of the protocol.
+// A dispatcher is `async (call, world) => word`, the word for how the call ended. `call` has the fields of the protocol, and
+// `facts`, those of its tool.
 // `await world.send(attempt)` gives `{ status, error }`, `await world.sleep(ms)` waits, `world.now` is the moment.
 import readline from "node:readline";
 
@@ -30,6 +31,7 @@ class World {
 export function serve(dispatch) {
   const out = [];
   let worlds = new Map();
+  let tools = {};
   const end = (world, outcome) => {
     if (!world.isOver) out.push({ done: world.id, outcome });
     world.isOver = true;
@@ -40,10 +42,11 @@ export function serve(dispatch) {
     const world = worlds.get(line.id);
     if (line.type === "hello") {
       worlds = new Map();
+      tools = line.tools ?? {};
     } else if (line.type === "call") {
       const begun = new World(line, out);
       worlds.set(line.id, begun);
-      dispatch(line, begun).then((outcome) => end(begun, outcome));
+      dispatch({ ...line, facts: tools[line.tool] ?? {} }, begun).then((outcome) => end(begun, outcome));
     } else if (line.type === "cancel" || (line.lost && line.attempt)) {
       end(world, line.lost ? "undetermined" : "cancelled");
     } else if (!line.late) {

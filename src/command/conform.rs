@@ -40,7 +40,7 @@ pub enum Only {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The command reads lines of `dispatch/1` and answers each with one (docs/dispatch-protocol.md). Playproof has the clock and the
-upstream. `examples/conform` has shims for asyncio and Node, and two dispatchers.
+upstream. `examples/conform` has a shim for Node and two dispatchers; the package `playproof` has one for asyncio.
 
 Examples:
   playproof conform --exec 'python3 my_dispatcher.py'
@@ -76,10 +76,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let fixtures = fixtures(args, workspace)?;
     let how = Comparison { ignores_waits: args.ignore.is_some(), only_effects: args.only.is_some() };
     let mut dispatcher = Started::new(&args.exec)?;
-    let (mut lines, mut asked, mut skipped, mut differ, mut more) = (Vec::new(), 0_u64, 0_u64, 0_u64, 0_u64);
+    let (mut lines, mut asked, mut skipped, mut differ, mut more) = (Vec::new(), 0_u64, Vec::new(), 0_u64, 0_u64);
     for (fixture_name, fixture) in &fixtures {
         if has_steps(&used.plan, fixture) {
-            skipped += 1;
+            skipped.push(fixture_name.as_str());
             continue;
         }
         asked += 1;
@@ -99,10 +99,11 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         counted(asked, "fixture", "fixtures"),
         asked - differ,
     ));
-    if skipped > 0 {
+    if !skipped.is_empty() {
         lines.push(format!(
-            "{} with actions of several steps, which a dispatcher of tools cannot know",
-            counted(skipped, "fixture is left out", "fixtures are left out")
+            "{} with actions of several steps, which a dispatcher of tools cannot know: {}",
+            counted(skipped.len() as u64, "fixture is not run,", "fixtures are not run,"),
+            skipped.join(", ")
         ));
     }
     output.lines(&lines)?;

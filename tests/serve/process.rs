@@ -49,8 +49,8 @@ impl Serving {
         self.child.wait().expect("it has ended");
     }
 
-    /// Ends its input, and gives its exit code.
-    pub fn end(mut self) -> Option<i32> {
+    /// Ends its input, as its driver does when it dies, and gives its exit code.
+    pub fn end(&mut self) -> Option<i32> {
         self.to = None;
         self.child.wait().expect("it ends").code()
     }

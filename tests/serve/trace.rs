@@ -25,7 +25,8 @@ fn a_journal_is_replayed_as_a_trace_whose_calls_keep_their_names_and_places() {
     assert!(ran.code < 2 && ran.out.contains("r#2") && ran.out.contains("payments.issue_refund"), "{ran:?}");
     let lines = place.run(&["replay", "calls.jsonl", "--playbook", "standard", "--format", "jsonl"]).out;
     let call = lines.lines().find(|line| line.contains("\"second\"")).expect("the second call");
-    let at = place.read("calls.jsonl").lines().position(|line| line.contains("\"id\":\"second\"")).expect("its line") + 1;
+    let at =
+        place.read("calls.jsonl").lines().position(|line| line.contains("\"id\":\"second\"")).expect("its line") + 1;
     assert!(call.contains(&format!("calls.jsonl:{at}")) || call.contains(&format!("\"line\":{at}")), "{call}");
 }
 
@@ -36,13 +37,36 @@ fn the_decisions_of_a_journal_are_those_of_its_playbook_and_not_of_another() {
     let ran = place.run(&[&same[..], &["standard"]].concat()).exits(0);
     assert!(ran.out.contains("about 2 calls") && ran.out.contains("all are the same"), "{ran:?}");
     let ran = place.run(&[&same[..], &["reversing"]].concat()).exits(1);
-    assert!(ran.out.contains("recorded under another playbook: `standard`") && ran.out.contains("calls.jsonl:"), "{ran:?}");
+    assert!(
+        ran.out.contains("recorded under another playbook: `standard`") && ran.out.contains("calls.jsonl:"),
+        "{ran:?}"
+    );
     let journal = place.read("calls.jsonl");
-    let changed = journal.replacen("\"event\":\"retry_scheduled\",\"attempt\":2", "\"event\":\"retry_scheduled\",\"attempt\":3", 1);
+    let changed = journal.replacen(
+        "\"event\":\"retry_scheduled\",\"attempt\":2",
+        "\"event\":\"retry_scheduled\",\"attempt\":3",
+        1,
+    );
     assert_ne!(journal, changed);
     place.write("calls.jsonl", &changed);
     let ran = place.run(&[&same[..], &["standard"]].concat()).exits(1);
     assert!(ran.out.contains("r#1 (calls.jsonl:") && ran.out.contains("\"attempt\":3"), "{ran:?}");
+}
+
+#[test]
+fn what_differs_in_a_journal_is_shown_without_what_redaction_names() {
+    let place = journaled(&[]);
+    let named = |line: &str| match line.contains("\"event\":\"attempt_finished\"") {
+        true => line.replace("\"kind\":\"timeout\"", "\"kind\":\"timeout\",\"message\":\"sk_live_1\""),
+        false => line.to_owned(),
+    };
+    let lines: Vec<String> = place.read("calls.jsonl").lines().map(named).collect();
+    place.write("calls.jsonl", &format!("{}\n", lines.join("\n")));
+    let same = ["replay", "calls.jsonl", "--same-decisions", "--playbook", "reversing"];
+    assert!(place.run(&same).exits(1).out.contains("sk_live_1"));
+    place.write("playproof.yaml", "format: project/1\nredaction: { patterns: ['sk_live_[0-9]+'] }\n");
+    let ran = place.run(&same).exits(1);
+    assert!(!ran.out.contains("sk_live_1") && ran.out.contains("recorded:"), "{ran:?}");
 }
 
 #[test]

@@ -13,8 +13,8 @@ const CEILINGS: [(&str, usize); 8] = [
     ("crates/formats/src", 11_800),
     ("crates/report/src", 13_700),
     ("crates/intake/src", 20_300),
-    ("crates/serve/src", 2_400),
-    ("src", 17_400),
+    ("crates/serve/src", 2_700),
+    ("src", 17_460),
 ];
 
 /// A package this far below its ceiling gets a lower one.

@@ -15,11 +15,7 @@ use crate::trace::Known;
 ///
 /// # Errors
 /// A damaged line; a torn last line is dropped.
-pub fn decided_again(
-    bytes: &[u8],
-    plan: Plan,
-    place: impl Fn(u64) -> String,
-) -> Result<ComparedDecisions, Unusable> {
+pub fn decided_again(bytes: &[u8], plan: Plan, place: impl Fn(u64) -> String) -> Result<ComparedDecisions, Unusable> {
     let (decider, at, entries) = entries(bytes)?;
     let mut compared = ComparedDecisions {
         recorder: Some(Recorder {

@@ -214,7 +214,8 @@ fn is_of_type(text: &str, kind: &str) -> bool {
 
 /// What decided a journal, and the latest moment before it, from its first line.
 fn head(line: &[u8]) -> Result<(Decider, Instant), String> {
-    let head = serde_json::from_slice(line).ok().filter(|head: &Head| (&*head.kind, &*head.protocol) == ("journal", PROTOCOL));
+    let head =
+        serde_json::from_slice(line).ok().filter(|head: &Head| (&*head.kind, &*head.protocol) == ("journal", PROTOCOL));
     let Head { playbook, fingerprint, engine, shadow, at_ms, .. } =
         head.ok_or_else(|| "this is no journal of `playproof serve`".to_owned())?;
     let at = Duration::parse_millis(&at_ms.to_string()).unwrap_or_default();

@@ -206,7 +206,8 @@ fn a_long_journal_begins_anew_while_it_is_served_once_nothing_depends_on_it() {
     let mut session = new_session("standard", true);
     let mut memory = Memory { bytes: session.head().into_bytes(), ..Memory::new() };
     let args = "x".repeat(usize::try_from(crate::server::ANEW_FROM).unwrap());
-    let call = format!("{{\"type\":\"call\",\"id\":\"a\",\"at_ms\":7,\"run\":\"r\",\"tool\":\"pay\",\"args\":\"{args}\"}}");
+    let call =
+        format!("{{\"type\":\"call\",\"id\":\"a\",\"at_ms\":7,\"run\":\"r\",\"tool\":\"pay\",\"args\":\"{args}\"}}");
     let denied = r#"{"type":"answer","id":"a","attempt":1,"at_ms":9,"error":{"kind":"403_forbidden"}}"#;
     for line in [call.as_str(), denied] {
         serve_lines(&mut session, line, Some(&mut memory));
@@ -251,7 +252,8 @@ fn in_the_shadow(lines: &[&str], call: &str) -> (Vec<Value>, Vec<String>) {
     let mut memory = Memory { bytes: session.head().into_bytes(), ..Memory::new() };
     let answers = serve_lines(&mut session, &lines.join("\n"), Some(&mut memory));
     let text = String::from_utf8(memory.bytes).unwrap();
-    let again = crate::decided_again(text.as_bytes(), crate::tests::plan("dispatcher"), |line| line.to_string()).unwrap();
+    let again =
+        crate::decided_again(text.as_bytes(), crate::tests::plan("dispatcher"), |line| line.to_string()).unwrap();
     assert!(again.differences.is_empty() && again.calls > 0, "{again:?}");
     let decisions = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let own = decisions.filter(|line| line["type"] == "decision" && line["id"] == call);

@@ -352,13 +352,12 @@ impl Session {
     fn wanted(&mut self, wants: Vec<Want>, last: &str) -> String {
         let mut out = String::new();
         let object = Object::new(&mut out);
-        let mut object =
-            object.list("do", wants.into_iter().map(Some).chain((!last.is_empty()).then_some(None)), {
-                |out, want| match want {
-                    Some(want) => self.write(out, want),
-                    None => out.push_str(last),
-                }
-            });
+        let mut object = object.list("do", wants.into_iter().map(Some).chain((!last.is_empty()).then_some(None)), {
+            |out, want| match want {
+                Some(want) => self.write(out, want),
+                None => out.push_str(last),
+            }
+        });
         let events = self.dispatcher.take_events();
         if self.hello.events || self.records.is_some() {
             let objects = self.mentioned.objects(&self.dispatcher, &events);

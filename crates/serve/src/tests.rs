@@ -16,12 +16,8 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/dis
 
 /// A session under a shipped playbook.
 pub(super) fn session(name: &str, keeps_records: bool) -> Session {
-    let decider = Decider {
-        playbook: name.to_owned(),
-        fingerprint: "0".repeat(64),
-        engine: "0.1.0".to_owned(),
-        shadow: false,
-    };
+    let decider =
+        Decider { playbook: name.to_owned(), fingerprint: "0".repeat(64), engine: "0.1.0".to_owned(), shadow: false };
     Session::new(plan(name), decider, keeps_records)
 }
 

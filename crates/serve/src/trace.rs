@@ -97,7 +97,9 @@ impl Known {
                 let known = self.attempts.entry((id.clone(), attempt)).or_default();
                 match what {
                     "attempt_started" => known.started = Some(at),
-                    "attempt_finished" => known.error = Some(&fields["error"]).filter(|it| it.is_object()).map(Value::to_string),
+                    "attempt_finished" => {
+                        known.error = Some(&fields["error"]).filter(|it| it.is_object()).map(Value::to_string)
+                    }
                     _ => {}
                 }
             }
@@ -126,12 +128,19 @@ impl Known {
             Entry::Said(Said::Input(at, Input::Call(new))) => {
                 self.call(self.begin(out, "tool_call", &new.name).at("at_ms", *at), new).end();
             }
-            Entry::Said(Said::Input(at, Input::Answer(given))) if given.came != Came::Lost => self.answer(out, *at, given),
+            Entry::Said(Said::Input(at, Input::Answer(given))) if given.came != Came::Lost => {
+                self.answer(out, *at, given)
+            }
             Entry::Said(Said::Input(at, Input::Cancel(id))) => self.begin(out, "cancel", id).at("at_ms", *at).end(),
             Entry::Step(NewStep { id, of, at_ms, tool, args, key }) => {
                 let step = id.strip_prefix(of.as_str()).map(|rest| rest.trim_start_matches('/')).unwrap_or(id);
-                let object = self.begin(out, "tool_call", id).json("at_ms", &at_ms.to_string()).text("parent", of).text("step", step);
-                let new = NewCall { tool: tool.clone(), args: args.get().to_owned(), key: key.clone(), ..NewCall::default() };
+                let object = self
+                    .begin(out, "tool_call", id)
+                    .json("at_ms", &at_ms.to_string())
+                    .text("parent", of)
+                    .text("step", step);
+                let new =
+                    NewCall { tool: tool.clone(), args: args.get().to_owned(), key: key.clone(), ..NewCall::default() };
                 self.call(object, &new).end();
             }
             Entry::Decision { id, event } => self.decision(out, id, event),

@@ -8,10 +8,10 @@ use super::prepared::{LoadedFixture, with_playbooks};
 use crate::exit::{Exit, Failure};
 use crate::input_paths::InputPaths;
 use crate::output::{Output, say};
-use crate::{files, inputs, outputs};
 use crate::project::Project;
 use crate::stream::Stream;
 use crate::terminal::Terminal;
+use crate::{files, inputs, outputs};
 use playproof_analysis::replay::{CallResult, Observer};
 use playproof_engine::call::Place;
 use playproof_engine::event::unnamed;
@@ -19,7 +19,9 @@ use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Pace, Plan};
 use playproof_formats::shell::Command;
 use playproof_intake::origin::Sources;
-use playproof_report::decisions::{ComparedDecisions, tools_of, trace_of};
+use playproof_intake::redact::RedactionRules;
+use playproof_report::decisions::{ComparedDecisions, DecisionDifference, tools_of, trace_of};
+use serde_json::Value;
 
 /// Calls that differ and are shown.
 const SHOWN: usize = 20;
@@ -96,7 +98,8 @@ pub fn compare(
                 args.flags.without(&["--playbook"]).after(Command::new("playproof replay").paths(paths.shortest())),
             ));
     };
-    if let Some(compared) = decided_again(paths, plan, tools)? {
+    if let Some(mut compared) = decided_again(paths, plan, tools)? {
+        compared.differences.iter_mut().for_each(|difference| hide(difference, &project.redaction));
         return shown(args, &compared, plan, output);
     }
     let observer = DecisionObserver { sources: paths.sources().clone(), total: Mutex::default() };
@@ -146,6 +149,15 @@ fn decided_again(paths: &InputPaths, plan: &Plan, tools: &Tools) -> Result<Optio
         }
     }
     Ok(all)
+}
+
+/// Hides in a difference what the project's redaction names: a journal has raw values.
+fn hide(difference: &mut DecisionDifference, redaction: &RedactionRules) {
+    let hidden = |said: &Value| serde_json::from_str(&redaction.json(&said.to_string())).unwrap_or_default();
+    difference.reference = redaction.text(&difference.reference).into_owned();
+    for said in [&mut difference.recorded, &mut difference.decided].into_iter().flatten() {
+        *said = hidden(said);
+    }
 }
 
 /// Shows what differs.

@@ -19,7 +19,6 @@ pub struct JournalFile {
     /// Bytes that were not kept may stand behind them.
     is_dirty: bool,
     /// An earlier file of this journal: its lock is kept, so that nobody goes on with it.
-    #[expect(dead_code, reason = "its lock lasts as long as it is open")]
     earlier: Option<File>,
 }
 

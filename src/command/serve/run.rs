@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::journal_file::JournalFile;
 use crate::exit::{Exit, Failure};
+use crate::inputs::{first_of, unusable_journal};
 use crate::output::{json_to_stdout, refused, say};
 use crate::workspace::{Used, Workspace};
-use crate::inputs::{first_of, unusable_journal};
 use crate::{files, outputs};
 use playproof_formats::golden::{Lock, changes};
 use playproof_formats::playbook::{fingerprint, rows};

@@ -33,6 +33,7 @@ pub(super) fn hello(scenario: &Scenario<'_>) -> String {
             .text("access", call.facts.access.as_str())
             .truth("idempotent", call.facts.idempotent)
             .text_if("retry", call.facts.never_retried.then_some("never"))
+            .text_if("keys", call.facts.ignores_keys.then_some("ignored"))
             .span("timeout_ms", call.facts.timeout)
             .end();
         object = object.json(call.tool_name, &facts);

@@ -117,7 +117,8 @@ fn replayed(plan: &Plan, journal: &str, keys: KeyDialect) -> ComparedDecisions {
 fn runs() -> Vec<(String, String, Fixture)> {
     let mut all = Vec::new();
     for (name, fixture) in fixtures() {
-        let playbooks = if fixture.playbooks.is_empty() { vec!["standard".to_owned()] } else { fixture.playbooks.clone() };
+        let playbooks =
+            if fixture.playbooks.is_empty() { vec!["standard".to_owned()] } else { fixture.playbooks.clone() };
         all.extend(playbooks.into_iter().map(|playbook| (name.clone(), playbook, fixture.clone())));
     }
     assert!(all.len() > 200, "{} runs", all.len());
@@ -148,7 +149,8 @@ fn every_fixture_has_the_same_decisions_simulated_and_by_the_lines_of_a_session_
 
 #[test]
 fn a_journal_whose_playbook_waits_longer_today_differs_by_the_first_decision() {
-    let (_, fixture) = fixtures().into_iter().find(|(name, _)| name == "unkeyed-refund-times-out-after-landing").unwrap();
+    let (_, fixture) =
+        fixtures().into_iter().find(|(name, _)| name == "unkeyed-refund-times-out-after-landing").unwrap();
     let of = by_session("standard", &fixture, |answer| answer);
     let other = decided_again(of.journal.as_bytes(), plan("reversing", &Tools::default()), |line| line.to_string());
     let differences = other.unwrap().differences;
@@ -160,7 +162,9 @@ fn a_session_that_waits_longer_differs_by_its_first_later_request() {
     let all = fixtures();
     let is_retried = |(_, fixture): &&(String, Fixture)| fixture.playbooks.is_empty() && fixture.calls.len() == 1;
     let later = |answer: String| answer.replace("\"until_ms\":", "\"until_ms\":1");
-    let found =
-        all.iter().filter(is_retried).find_map(|(_, fixture)| by_session("standard", fixture, later).compared.difference);
+    let found = all
+        .iter()
+        .filter(is_retried)
+        .find_map(|(_, fixture)| by_session("standard", fixture, later).compared.difference);
     assert!(found.is_some_and(|found| found.playbook.is_some_and(|what| what.starts_with("send 2"))));
 }

@@ -154,6 +154,7 @@ async def _conform(dispatches: Dispatches, command: List[str]) -> str:
         await asyncio.wait([answering, ends], return_when=asyncio.FIRST_COMPLETED)
         if answering.done() and answering.exception() is not None and process.returncode is None:
             process.kill()
+        answers.close()  # the shell ends with its input
         out, err = await ends
         answering.cancel()
         transport.close()

@@ -15,7 +15,7 @@ from place import HERE, REFUND, Case, Ledger, Upstream, playproof, program
 
 from playproof import DispatcherLost, PlayproofError, ToolError
 
-DEATHS = int(os.environ.get("PLAYPROOF_DEATHS", "30"))
+DEATHS = int(os.environ.get("PLAYPROOF_DEATHS", "12"))
 SEED = int(os.environ.get("PLAYPROOF_SEED", "1"))
 
 

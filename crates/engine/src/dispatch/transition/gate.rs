@@ -135,9 +135,7 @@ impl Transition<'_> {
     /// A person says what the call did: none of its attempts is at work any more, and its run is where it brought it.
     pub(in crate::dispatch) fn on_resolved(&mut self, applied: bool) {
         let facts = self.state().facts;
-        if applied
-            && let (Some(graph), GateFacts::Action { id, .. }) = (&self.playbook.graph, facts.gate)
-        {
+        if applied && let (Some(graph), GateFacts::Action { id, .. }) = (&self.playbook.graph, facts.gate) {
             self.shared().gate.note_done(graph, facts.run, id);
         }
         for attempt in self.state().at_work.clone() {
