@@ -85,6 +85,9 @@ class _Open:
         self.error: Any = None
         self.refreshed: Any = None
 
+    def outcome(self, said: Dict[str, Any], **rest: Any) -> Outcome:
+        return Outcome(said, self.tool, self.args, self.key, self.run, **rest)
+
     def stop_waiting(self) -> None:
         for timer in self.waits.values():
             timer.cancel()
@@ -198,7 +201,7 @@ class Dispatcher:
             self._tell_beside(call, request, raised, None)
             raise
         self._tell_beside(call, request, None, value)
-        return Outcome({"done": call.id, "outcome": "succeeded", "attempts": 1}, made.tool, made.args, made.key, call.run, value, ok=True)
+        return call.outcome({"done": call.id, "outcome": "succeeded", "attempts": 1}, value=value, ok=True)
 
     def _tell_beside(self, call: _Open, request: _Request, raised: Optional[BaseException], value: Any) -> None:
         if request.timer is not None:
@@ -208,7 +211,7 @@ class Dispatcher:
         if raised is not None and _errors.passes(raised):
             self._say(call, type="cancel", id=call.id)
         elif request.has_timed_out:
-            self._say(call, kind="late", type="answer", id=call.id, attempt=1, late=True, **what_came(raised, value))
+            self._answer_late(call, request, what_came(raised, value))
         else:
             self._answer(call, request, what_came(raised, value))
 
@@ -571,9 +574,7 @@ class Dispatcher:
         came = what_came(raised, value)
         is_attempt = request.attempt.asked == "attempt"
         if request.has_timed_out:
-            if is_attempt:
-                self._say(call, kind="late", type="answer", id=call.id, attempt=request.attempt.number, late=True, **came)
-            return
+            return self._answer_late(call, request, came) if is_attempt else None
         if not is_attempt:
             call.refreshed = value if request.attempt.asked == "refresh" else call.refreshed
         elif "ok" in came:
@@ -590,6 +591,9 @@ class Dispatcher:
         if attempt.held_s:
             what["held_ms"] = round(attempt.held_s * 1000, 3)
         request.said = self._say(call, type="answer", id=call.id, **what, **came)
+
+    def _answer_late(self, call: _Open, request: _Request, came: Dict[str, Any]) -> None:
+        self._say(call, kind="late", type="answer", id=call.id, attempt=request.attempt.number, late=True, **came)
 
     # -- the end of a call ---------------------------------------------------------------------------------------------
 
@@ -627,7 +631,7 @@ class Dispatcher:
         if call is None:
             return
         call.stop_waiting()
-        outcome = Outcome(done, call.tool, call.args, call.key, call.run)
+        outcome = call.outcome(done)
         leader = self._ended.get(done.get("value_of", ""))
         if done["outcome"] in SUCCESS:
             outcome.ok, outcome.value = True, call.values or call.value
@@ -672,7 +676,7 @@ class Dispatcher:
         said = {"done": call.id, "outcome": "lost", "effect": "unknown" if attempts or call.values else "not_applied"}
         said.update(attempts=attempts, text=why)
         if not call.ended.done():
-            call.ended.set_result(Outcome(said, call.tool, call.args, call.key, call.run, error=call.error))
+            call.ended.set_result(call.outcome(said, error=call.error))
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------
