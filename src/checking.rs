@@ -11,9 +11,12 @@ use super::exit::Failure;
 use super::kept;
 use super::project::Project;
 use super::workspace::{Used, Workspace};
-use playproof_analysis::check::{Case, CaseId, Cause, CheckReport, cause, cause_in_facts, check_one, map, row_changes};
+use playproof_analysis::check::{
+    Case, CaseId, Cause, CheckReport, PlaybookRows, cause, cause_in_facts, check_one, map, row_changes,
+};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::Simulator;
+use playproof_explore::{Guarantees, guarantees};
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
 
 /// A selection of cases; an empty field selects all.
@@ -102,6 +105,20 @@ pub fn check(
     let report = CheckReport { results, orphans, rows, ended_early, kept };
     let causes = causes(workspace, &fixtures, &report, &used)?;
     Ok(Checked { causes, used, report, recordings: files })
+}
+
+/// What edited rows do to the guarantees of these playbooks; how the approved rows fared is not known.
+pub fn row_guarantees<'a>(
+    checked: &'a Checked,
+    changed: impl IntoIterator<Item = &'a PlaybookRows>,
+    jobs: NonZeroUsize,
+) -> Vec<Guarantees> {
+    let of = |rows: &'a PlaybookRows| {
+        let used = checked.used.get(&rows.playbook).filter(|_| rows.is_locked)?;
+        let names = rows.changes.iter().map(|change| change.name.as_str());
+        Some(guarantees(&rows.playbook, names, (None, &used.plan), jobs))
+    };
+    changed.into_iter().filter_map(of).collect()
 }
 
 /// The golden of a case. A file that is no text or no golden is a result of this case, not an error.

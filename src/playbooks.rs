@@ -231,6 +231,11 @@ fn facts_file(asked: Option<&str>, project: &Project) -> Result<Option<(String, 
     Ok(Some((path, file)))
 }
 
+/// The argument that names the source of a playbook.
+pub fn argument(source: &str) -> &str {
+    source.strip_prefix("<embedded>/").unwrap_or(source)
+}
+
 /// A tool facts file with the places of its rows.
 ///
 /// # Errors

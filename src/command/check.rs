@@ -28,6 +28,7 @@ use playproof_formats::golden::{Class, MERGE_CONFLICT};
 use playproof_formats::shell::Command;
 use playproof_report::check::{CheckPage, json, page};
 use playproof_report::text::counted;
+use playproof_report::verify::guarantees;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -227,6 +228,10 @@ fn show(
         Format::Json => output.json(json(&shown, &directions, next.as_ref()))?,
         Format::Table => {
             output.page(&page(&shown))?;
+            for asked in checking::row_guarantees(checked, &checked.report.rows, args.threads.number()) {
+                let said = guarantees(&asked, width, palette);
+                said.map_or(Ok(()), |said| output.page(&said))?;
+            }
             if let Some(here) = here {
                 output.page(&format!("{} {here}", palette.strong("next:")))?;
             }

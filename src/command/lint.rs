@@ -14,9 +14,13 @@ use crate::project;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::{duplicate_args, files, known_tools, playbooks};
+use playproof_engine::playbook::Tools;
+use playproof_engine::sim::Plan;
+use playproof_explore::lint;
 use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
-use playproof_formats::playbook::lint::{lint, stopped_globs};
+use playproof_formats::playbook::lint::stopped_globs;
 use playproof_formats::playbook::{Loaded, fingerprint};
 use playproof_formats::shell::Command;
 use playproof_report::diagnostic::{render, tally};
@@ -25,6 +29,9 @@ use playproof_report::text;
 
 /// The lint of a study playbook: a fault only of the playbook that a project uses.
 const STUDY: &str = "study_playbook";
+
+/// The error of a claim that the world contradicts.
+const CONTRADICTED: &str = "contradicted_claim";
 
 formats!(Format: Table = "For people", Json = "One JSON document");
 
@@ -39,6 +46,9 @@ Examples:
   playproof lint my.yaml
   playproof lint --trace trace.jsonl which of its tools does no glob match because of a dot?
   playproof help shadowed_rule       what a lint means, and what to do
+
+It also tries every script of at most two answers to a call, as `playproof verify` does: a claim that the world
+contradicts is an error.
 
 Exit codes: 0 clean (also for a named playbook that is for study), 1 warnings, or the project uses a playbook that is for
 study, 2 errors, or no playbook to lint.")]
@@ -79,9 +89,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .next("playproof init"));
     }
     let tools = known_tools::read(InputPaths::find(&args.traces)?.files(), &args.reading)?;
+    let facts = playbooks::facts(None, &project)?;
     let mut linted = Vec::new();
     for name in playbooks::names(&args.playbooks, &project) {
-        linted.push(one(&name, &tools)?);
+        linted.push(one(&name, &tools, &facts)?);
     }
     linted.extend(tools.stopped.into_iter().map(|Report { source, diagnostics }| Linted {
         source,
@@ -97,11 +108,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     Ok(diagnostics.map(|diagnostic| exit(diagnostic, is_in_use)).max().unwrap_or(Exit::Clean))
 }
 
-fn one(name: &str, tools: &KnownTools) -> Result<Linted, Failure> {
+fn one(name: &str, tools: &KnownTools, facts: &Tools) -> Result<Linted, Failure> {
     let source = playbooks::source(name)?;
     Ok(match playbooks::parse(std::sync::Arc::clone(&source)) {
         Ok(loaded) => {
-            let mut diagnostics = lint(&loaded);
+            let plan = Plan::new(loaded.playbook.clone(), facts);
+            let mut diagnostics = lint(&loaded, &plan, Threads::default().number());
             diagnostics.extend(stopped_globs(&loaded, &tools.known, &tools.declared));
             Linted { source, loaded: Some(loaded), diagnostics }
         }
@@ -146,6 +158,9 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
 
 fn next(one: &Linted) -> Command {
     match one.diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error) {
+        Some(said) if said.id == CONTRADICTED => {
+            Command::new("playproof verify").path(playbooks::argument(&one.source.name))
+        }
         Some(_) => "playproof schema playbook".into(),
         None => Command::new("playproof help").name(one.diagnostics.first().map_or("topics", |first| first.id)),
     }

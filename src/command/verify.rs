@@ -105,7 +105,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     for asked in asked {
         let (playbook, used) = workspace.playbook(asked)?;
         let (properties, jobs) = (args.properties.as_slice(), args.threads.number());
-        let question = Question { playbook: &playbook, properties, states: args.max_states, jobs };
+        let question = Question { playbook: &playbook, properties, states: args.max_states, jobs, changed: None };
         let plan = Plan::new(used.loaded.playbook.clone(), workspace.tools());
         let result = verify(&plan, &question);
         judged.push(Judged { plan, loaded: used.loaded, result });

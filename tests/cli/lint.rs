@@ -73,3 +73,33 @@ fn a_glob_that_a_dot_stops_is_named_with_the_tools_of_fixtures_facts_and_traces(
     let run = place.run(&["lint"]).exits(0);
     assert!(run.out.contains("clean"), "a row of its own says that it is meant: {}", run.out);
 }
+
+/// A playbook that says that a timeout did nothing, and sends it again.
+const LIE: &str = "\
+format: playbook/1
+name: lie
+verdicts:
+  no_answer:
+    means: No answer came.
+    effect: not_applied
+    then: { retry_with_backoff: { backoff_ms: [500], on_unsafe: { escalate_to_human: { queue: people } } } }
+classify:
+  - { rule: no-answer, when: { kind: timeout }, verdict: no_answer }
+otherwise: unclassified
+default_queue: people
+queues: [people]
+";
+
+#[test]
+fn a_claim_that_the_world_contradicts_is_an_error_and_its_guard_is_not_to_be_removed() {
+    let place = Place::new();
+    place.write("lie.yaml", LIE);
+    let run = place.run(&["lint", "lie.yaml"]).exits(2);
+    assert!(run.out.contains("`no_answer` claims `not_applied`, and its request may have acted"), "{}", run.out);
+    assert!(run.out.contains("── an-unkeyed-write: no answer; it acted → ok\n"), "{}", run.out);
+    assert!(run.out.contains("── the ledger has 2 effects of one call: duplicate_effect\n"), "{}", run.out);
+    assert!(!run.out.contains("can never run"), "{}", run.out);
+    assert!(run.out.contains("next: playproof verify lie.yaml"), "{}", run.out);
+    place.edit("lie.yaml", "effect: not_applied", "effect: unknown");
+    place.run(&["lint", "lie.yaml"]).exits(0);
+}

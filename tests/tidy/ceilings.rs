@@ -9,7 +9,7 @@ use crate::tidy::tree::{Tree, Violation};
 const CEILINGS: [(&str, usize); 8] = [
     ("crates/analysis/src", 19_800),
     ("crates/engine/src", 19_850),
-    ("crates/explore/src", 2_300),
+    ("crates/explore/src", 2_800),
     ("crates/formats/src", 11_800),
     ("crates/report/src", 13_700),
     ("crates/intake/src", 20_300),

@@ -7,9 +7,10 @@ use crate::tidy::tree::{Tree, Violation};
 const TEXTS: &str = "help/lints.md";
 
 /// Where lints are written, each with its id.
-const LINTS: &str = "crates/formats/src/playbook/lint/";
-
-const WARNING: &str = "Diagnostic::warning(";
+const LINTS: [(&str, &str); 2] = [
+    ("crates/formats/src/playbook/lint/", "Diagnostic::warning("),
+    ("crates/explore/src/lint.rs", "Diagnostic::error("),
+];
 
 /// Ids without a heading, and headings without an id.
 pub fn unexplained(tree: &Tree) -> Vec<Violation> {
@@ -17,9 +18,10 @@ pub fn unexplained(tree: &Tree) -> Vec<Violation> {
         tree.text(TEXTS).unwrap_or_default().lines().filter_map(|line| line.strip_prefix("## ")).collect();
     let mut ids = BTreeSet::new();
     let mut violations = Vec::new();
-    for (path, text) in tree.rust(LINTS) {
-        for (offset, _) in text.match_indices(WARNING) {
-            let Some(id) = text[offset + WARNING.len()..].trim_start().split('"').nth(1) else { continue };
+    let written = LINTS.into_iter().flat_map(|(folder, said)| tree.rust(folder).map(move |file| (said, file)));
+    for (said, (path, text)) in written {
+        for (offset, _) in text.match_indices(said) {
+            let Some(id) = text[offset + said.len()..].trim_start().split('"').nth(1) else { continue };
             if ids.insert(id) && !headings.contains(id) {
                 violations.push(Violation::at(path, text, offset, format!("`{id}` has no heading in {TEXTS}")));
             }

@@ -136,7 +136,6 @@ impl Alphabet {
     }
 
     /// The answers to attempts.
-    #[cfg(test)]
     pub(crate) fn attempts(&self) -> &[Letter] {
         &self.attempts
     }
@@ -187,6 +186,11 @@ impl Letter {
         matches!(&self.answer.reply, UpstreamReply::Failed(Some(error)) if knows_key(error, keyed))
     }
 
+    /// The verdicts that it can get.
+    pub fn verdicts(&self) -> &[VerdictId] {
+        &self.verdicts
+    }
+
     fn verdict(&self, attempt: AttemptNo) -> Option<VerdictId> {
         let place = attempt.index().min(self.verdicts.len().saturating_sub(1));
         self.verdicts.get(place).copied()
@@ -213,7 +217,7 @@ impl Making<'_> {
     /// A success in time.
     fn success(&mut self) {
         let ok = plain("ok", UpstreamReply::Ok, None);
-        self.letters.push(Letter { acts: self.kind.writes(), ..ok });
+        self.letters.push(Letter { acts: self.kind.acts_without(self.dropped), ..ok });
     }
 
     /// What is no answer in time: nothing at all, or a success that comes when the call is over.
@@ -307,7 +311,7 @@ impl Making<'_> {
     /// The effects that an answer of this reading can hide.
     fn effects(&self, reading: Reading) -> Vec<bool> {
         match reading {
-            Reading::MayHaveActed | Reading::Believed if self.kind.writes() => vec![false, true],
+            Reading::MayHaveActed | Reading::Believed if self.kind.acts_without(self.dropped) => vec![false, true],
             _ => vec![false],
         }
     }

@@ -1,6 +1,7 @@
 //! What the world of a search takes for true beside its table, each of which can be dropped alone.
 
 use playproof_engine::event::EffectClaim;
+use playproof_engine::playbook::Access;
 use playproof_engine::sim::Plan;
 
 /// An assumption.
@@ -14,6 +15,8 @@ pub enum Assumption {
     RefusalsDidNothing,
     /// What a verdict claims of the effect of failures that only the tool's own words tell apart.
     Verdict(String),
+    /// That the tools of this row of tool facts change nothing.
+    Tool(String),
 }
 
 impl Assumption {
@@ -22,6 +25,8 @@ impl Assumption {
         let mut all = vec![Assumption::Keys, Assumption::KindAndStatus, Assumption::RefusalsDidNothing];
         let claims = plan.playbook.verdicts.iter().filter(|verdict| verdict.effect != EffectClaim::Unknown);
         all.extend(claims.map(|verdict| Assumption::Verdict(verdict.name.to_string())));
+        let reads = plan.playbook.tools.rows().iter().filter(|row| row.facts.access == Access::Read);
+        all.extend(reads.map(|row| Assumption::Tool(row.pattern.clone())));
         all
     }
 
@@ -32,6 +37,7 @@ impl Assumption {
             Assumption::KindAndStatus => "kind_and_status".to_owned(),
             Assumption::RefusalsDidNothing => "refusals_did_nothing".to_owned(),
             Assumption::Verdict(name) => format!("verdict {name}"),
+            Assumption::Tool(pattern) => format!("tool {pattern}"),
         }
     }
 }

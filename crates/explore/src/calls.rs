@@ -9,6 +9,7 @@ use playproof_engine::sim::Plan;
 use playproof_engine::upstream::{KeyDialect, Script};
 use playproof_formats::playbook::example_texts;
 
+use crate::assumption::Assumption;
 use crate::shape::CallShape;
 
 /// The key of every keyed call.
@@ -21,6 +22,8 @@ pub struct CallKind {
     pub name: String,
     /// The tool that its calls name.
     pub tool: String,
+    /// The pattern of tools in the playbook that it stands for, if any.
+    pub pattern: Option<String>,
     /// Its properties.
     pub shape: CallShape,
     /// The facts of the tool.
@@ -49,6 +52,7 @@ impl CallKind {
             all.extend(shapes.iter().filter(fits).map(|shape| CallKind {
                 name: format!("{pattern}, {}", shape.words()),
                 tool: tool.clone(),
+                pattern: Some(pattern.clone()),
                 shape: *shape,
                 facts,
                 declared: plan.facts(&tool).declared,
@@ -64,7 +68,7 @@ impl CallKind {
         }
         let facts =
             ToolFacts { access: shape.access, idempotent: shape.idempotent, declared: true, ..ToolFacts::ASSUMED };
-        CallKind { name: shape.words(), tool, shape, facts, declared: false }
+        CallKind { name: shape.words(), tool, pattern: None, shape, facts, declared: false }
     }
 
     /// Whether a playbook cannot tell a call of this kind from one of another.
@@ -77,6 +81,16 @@ impl CallKind {
     /// Whether a request can change something.
     pub fn writes(&self) -> bool {
         self.facts.access == Access::Write
+    }
+
+    /// Whether a request can change something in a world without this assumption.
+    pub(crate) fn acts_without(&self, dropped: Option<&Assumption>) -> bool {
+        self.writes() || matches!(dropped, Some(Assumption::Tool(pattern)) if self.pattern.as_ref() == Some(pattern))
+    }
+
+    /// Whether an assumption is about calls of this kind.
+    pub(crate) fn is_concerned(&self, by: &Assumption) -> bool {
+        !matches!(by, Assumption::Tool(pattern) if self.pattern.as_ref() != Some(pattern))
     }
 
     /// The key that the upstream sees of a call.

@@ -4,7 +4,11 @@
 mod alphabet;
 mod assumption;
 mod calls;
+mod changed;
+mod claims;
+mod compared;
 mod fixture_text;
+mod lint;
 mod normal_form;
 pub mod pool;
 mod property;
@@ -16,6 +20,10 @@ mod tests;
 mod verify;
 pub mod world;
 
+pub use changed::Changed;
+pub use compared::{Compared, Guarantees, compare, guarantees};
 pub use fixture_text::{expected, to_yaml, tool_facts};
+pub use lint::lint;
 pub use property::PROPERTIES;
 pub use verify::{Counterexample, Fate, PropertyResult, Question, RestsOn, Verified, verify};
+pub use world::can_hide;

@@ -11,6 +11,7 @@ use playproof_engine::upstream::{AnswerSource, Script};
 
 use crate::alphabet::{Alphabet, KeyState, Path};
 use crate::calls::CallKind;
+use crate::claims;
 use crate::normal_form::{NormalForm, effects, most_effects};
 use crate::property;
 
@@ -58,6 +59,10 @@ pub struct Found {
     pub asked: BTreeSet<FindingId>,
     /// How calls ended.
     pub ends: BTreeSet<End>,
+    /// The verdicts whose claim the ledger contradicts, each with the shortest script whose findings tell of it.
+    pub lies: BTreeMap<VerdictId, Shown>,
+    /// The verdicts whose retry the guard stopped.
+    pub guarded: BTreeSet<VerdictId>,
     /// States that were looked at.
     pub states: u64,
     /// Where a bound cut: all scripts with fewer departures were tried. None: all scripts were.
@@ -92,7 +97,14 @@ struct Open {
 /// A call after its script.
 enum Step {
     Wants(RequestKind, KeyState, NormalForm),
-    Ended(End, BTreeSet<FindingId>),
+    Ended(End, Witnessed),
+}
+
+/// What came up in a call that ended.
+struct Witnessed {
+    asked: BTreeSet<FindingId>,
+    lies: Vec<VerdictId>,
+    guarded: Vec<VerdictId>,
 }
 
 /// A search that is under way.
@@ -169,17 +181,13 @@ impl Search<'_> {
                     level.push(Open { path, departures, asked, key, timeless });
                 }
             }
-            Step::Ended(end, asked) => {
+            Step::Ended(end, witnessed) => {
                 let found = &mut way.found;
-                found.asked.extend(asked);
+                found.asked.extend(witnessed.asked);
+                found.guarded.extend(witnessed.guarded);
                 let shown = Shown { departures, path };
-                for &finding in &end.findings {
-                    let is_shorter =
-                        |known: &Shown| (shown.departures, shown.path.len()) < (known.departures, known.path.len());
-                    if found.shown.get(&finding).is_none_or(is_shorter) {
-                        found.shown.insert(finding, shown.clone());
-                    }
-                }
+                end.findings.iter().for_each(|&finding| keep_shortest(&mut found.shown, finding, &shown));
+                witnessed.lies.iter().for_each(|&verdict| keep_shortest(&mut found.lies, verdict, &shown));
                 found.ends.insert(end);
             }
         }
@@ -200,7 +208,14 @@ impl Search<'_> {
                 let form = NormalForm::of((self.plan, self.kind, self.alphabet), record, (asked, at, events), path);
                 Step::Wants(asked, key, form)
             }
-            None => Step::Ended(ended(self.plan, self.kind, record), property::asked(self.kind, record)),
+            None => {
+                let witnessed = Witnessed {
+                    asked: property::asked(self.kind, record),
+                    lies: claims::contradicted(self.plan, record),
+                    guarded: claims::guarded(record),
+                };
+                Step::Ended(ended(self.plan, self.kind, record), witnessed)
+            }
         }
     }
 
@@ -234,6 +249,13 @@ impl Search<'_> {
             key.out |= entry > at;
         }
         key
+    }
+}
+
+fn keep_shortest<K: Ord>(all: &mut BTreeMap<K, Shown>, of: K, shown: &Shown) {
+    let length = |shown: &Shown| (shown.departures, shown.path.len());
+    if all.get(&of).is_none_or(|known| length(shown) < length(known)) {
+        all.insert(of, shown.clone());
     }
 }
 

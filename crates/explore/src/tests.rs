@@ -25,7 +25,8 @@ fn shipped(name: &str) -> Plan {
     plan(playbook::embedded(name).unwrap())
 }
 
-const ALL: Question<'_> = Question { playbook: "ours", properties: &[], states: 100_000, jobs: NonZeroUsize::MIN };
+const ALL: Question<'_> =
+    Question { playbook: "ours", properties: &[], states: 100_000, jobs: NonZeroUsize::MIN, changed: None };
 
 /// A playbook of eight rules that breaks nothing.
 const SOUND: &str = "\

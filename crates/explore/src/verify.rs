@@ -13,6 +13,7 @@ use playproof_formats::fixture;
 use crate::alphabet::Alphabet;
 use crate::assumption::Assumption;
 use crate::calls::CallKind;
+use crate::changed::Changed;
 use crate::fixture_text::{expected, to_yaml};
 use crate::pool;
 use crate::property::PROPERTIES;
@@ -33,6 +34,8 @@ pub struct Question<'a> {
     pub states: u64,
     /// Threads; they change no result.
     pub jobs: NonZeroUsize,
+    /// Only the kinds of call that changed rows reach, and what those rows assume; none: all.
+    pub changed: Option<&'a Changed>,
 }
 
 /// How a property fares.
@@ -110,6 +113,8 @@ pub struct Verified {
     pub states: u64,
     /// Whether every script was tried.
     pub complete: bool,
+    /// Whether the playbook orders actions or their steps: no call of an action was made.
+    pub has_actions: bool,
     /// The properties that were asked.
     pub properties: Vec<PropertyResult>,
     /// What those that hold rest on.
@@ -131,17 +136,17 @@ impl Verified {
 
 /// Where a question is asked.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
-    world: &'a [Row],
-    plan: &'a Plan,
+pub(crate) struct Asked<'a> {
+    pub(crate) world: &'a [Row],
+    pub(crate) plan: &'a Plan,
     /// The name of the playbook in fixtures.
-    playbook: &'a str,
+    pub(crate) playbook: &'a str,
 }
 
 /// One search that belongs to a result.
-struct Unit<'a> {
-    kind: &'a CallKind,
-    dropped: Option<&'a Assumption>,
+pub(crate) struct Unit<'a> {
+    pub(crate) kind: &'a CallKind,
+    pub(crate) dropped: Option<&'a Assumption>,
 }
 
 /// Verifies one playbook.
@@ -152,7 +157,9 @@ pub fn verify(plan: &Plan, question: &Question<'_>) -> Verified {
 /// The same in another world.
 pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> Verified {
     let asked = Asked { world, plan, playbook: question.playbook };
-    let kinds = CallKind::all(plan);
+    let kinds = CallKind::all(plan).into_iter();
+    let kinds: Vec<CallKind> =
+        kinds.filter(|kind| question.changed.is_none_or(|changed| changed.reaches(kind))).collect();
     let each = question.states.div_ceil(kinds.len().max(1) as u64).min(question.states);
     let whole = Bounds { states: each, departures: None, answers: None };
     let units: Vec<Unit<'_>> = kinds.iter().map(|kind| Unit { kind, dropped: None }).collect();
@@ -165,18 +172,22 @@ pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> 
         .filter(|property| matches!(property.fate, Fate::Holds | Fate::CutShort(_)))
         .map(|property| property.id)
         .collect();
-    let assumptions = Assumption::all(plan);
+    let mut assumptions = Assumption::all(plan);
+    assumptions.retain(|assumption| question.changed.is_none_or(|changed| changed.assumes(assumption)));
+    let concerned = |dropped| kinds.iter().filter(move |kind: &&CallKind| kind.is_concerned(dropped));
     let without: Vec<Unit<'_>> = assumptions
         .iter()
-        .flat_map(|dropped| kinds.iter().map(move |kind| Unit { kind, dropped: Some(dropped) }))
+        .flat_map(|dropped| concerned(dropped).map(move |kind| Unit { kind, dropped: Some(dropped) }))
         .collect();
     let near = Bounds { states: each, departures: Some(DEPARTURES_WITHOUT), answers: None };
     let found_without = searched(asked, &without, near, question.jobs);
     let mut rests_on = Vec::new();
-    for (n, dropped) in assumptions.iter().enumerate() {
-        let own = n * kinds.len()..(n + 1) * kinds.len();
-        let (units, found) = (&without[own.clone()], &found_without[own]); // one unit for each kind
-        let breaks = holds.iter().filter_map(|&id| Some((id, shortest(asked, id, units, found)?)));
+    let (mut units, mut found_without) = (without.as_slice(), found_without.as_slice());
+    for dropped in &assumptions {
+        let count = concerned(dropped).count();
+        let (own, found) = (&units[..count], &found_without[..count]); // one unit for each kind
+        (units, found_without) = (&units[count..], &found_without[count..]);
+        let breaks = holds.iter().filter_map(|&id| Some((id, shortest(asked, id, own, found)?)));
         let breaks: Vec<(FindingId, Counterexample)> = breaks.collect();
         if !breaks.is_empty() {
             rests_on.push(RestsOn { on: dropped.name(), breaks });
@@ -187,13 +198,14 @@ pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> 
         kinds: kinds.iter().map(|kind| kind.name.clone()).collect(),
         states: found.iter().map(|found| found.states).sum(),
         complete: found.iter().all(|found| found.cut.is_none()),
+        has_actions: has_actions(plan),
         properties,
         rests_on,
     }
 }
 
 /// The searches, in order. Kinds of call that a playbook cannot tell apart have one search.
-fn searched(asked: Asked<'_>, all: &[Unit<'_>], bounds: Bounds, jobs: NonZeroUsize) -> Vec<Found> {
+pub(crate) fn searched(asked: Asked<'_>, all: &[Unit<'_>], bounds: Bounds, jobs: NonZeroUsize) -> Vec<Found> {
     let same =
         |unit: &Unit<'_>, other: &Unit<'_>| unit.dropped == other.dropped && unit.kind.is_like(asked.plan, other.kind);
     let first = |unit: &Unit<'_>| all.iter().position(|other| same(unit, other)).unwrap_or_default();
@@ -214,17 +226,22 @@ fn each_searched(asked: Asked<'_>, units: &[&Unit<'_>], bounds: Bounds, jobs: No
     pool::map(units, jobs, Simulator::new, work, |_| false)
 }
 
-fn search<'a>(plan: &'a Plan, unit: &Unit<'a>, alphabet: &'a Alphabet) -> Search<'a> {
+pub(crate) fn search<'a>(plan: &'a Plan, unit: &Unit<'a>, alphabet: &'a Alphabet) -> Search<'a> {
     let honours_keys = unit.dropped != Some(&Assumption::Keys);
     Search { plan, kind: unit.kind, alphabet, honours_keys, merges: true }
+}
+
+/// Whether a playbook orders actions: the calls that are tried are not calls of them.
+fn has_actions(plan: &Plan) -> bool {
+    plan.playbook.graph.is_some() || plan.playbook.has_steps()
 }
 
 fn property_result(asked: Asked<'_>, id: FindingId, units: &[Unit<'_>], found: &[Found]) -> PropertyResult {
     let fate = |found: &Found| match (found.shown.contains_key(&id), found.cut, found.asked.contains(&id)) {
         (true, ..) => Fate::Violated,
         (false, Some(departures), _) => Fate::CutShort(departures),
-        (false, None, true) => Fate::Holds,
-        (false, None, false) => Fate::NotAsked,
+        (false, None, true) if !has_actions(asked.plan) => Fate::Holds,
+        (false, None, _) => Fate::NotAsked,
     };
     let kinds: Vec<(String, Fate)> =
         units.iter().zip(found).map(|(unit, found)| (unit.kind.name.clone(), fate(found))).collect();
@@ -246,8 +263,7 @@ fn shortest(asked: Asked<'_>, id: FindingId, units: &[Unit<'_>], found: &[Found]
 
 fn counterexample(search: &Search<'_>, playbook: &str, id: FindingId, shown: &Shown) -> Counterexample {
     let (plan, kind) = (search.plan, search.kind);
-    let answers = shown.path.iter().filter_map(|(asked, place)| search.alphabet.answers(*asked).get(*place));
-    let answers: Vec<String> = answers.map(|letter| letter.name.clone()).collect();
+    let answers = answers_of(search, shown);
     let title = format!("{} under {}: {}", id.as_str(), playbook, answers.join("; "));
     let mut fixture = kind.fixture(plan, &title, search.script(&shown.path));
     let expect = {
@@ -260,6 +276,12 @@ fn counterexample(search: &Search<'_>, playbook: &str, id: FindingId, shown: &Sh
     let confirmed =
         fixture::parse(Source::whole("counterexample", text.clone())).is_ok_and(|read| shows(plan, &read, id));
     Counterexample { kind: kind.name.clone(), departures: shown.departures, answers, fixture, text, confirmed }
+}
+
+/// The answers of a script, in words.
+pub(crate) fn answers_of(search: &Search<'_>, shown: &Shown) -> Vec<String> {
+    let answers = shown.path.iter().filter_map(|(asked, place)| search.alphabet.answers(*asked).get(*place));
+    answers.map(|letter| letter.name.clone()).collect()
 }
 
 /// Whether the ordinary run of a fixture shows a finding.

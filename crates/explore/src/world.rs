@@ -186,6 +186,12 @@ pub fn row_of(world: &[Row], error: Option<&ErrorFacts>) -> Option<usize> {
     world.iter().position(|row| (row.holds)(&seen))
 }
 
+/// Whether an answer can come after its request acted, and after it did not; whatever a playbook says.
+pub fn can_hide(error: Option<&ErrorFacts>) -> bool {
+    let row = row_of(&WORLD, error).and_then(|row| WORLD.get(row));
+    row.is_none_or(|row| matches!(row.reading, Reading::MayHaveActed | Reading::Believed))
+}
+
 /// The status of an answer: the transport's, else the number that its kind begins with.
 pub fn status(error: &ErrorFacts) -> Option<u16> {
     error.status.or_else(|| status_of_kind(error.kind.as_deref()?))

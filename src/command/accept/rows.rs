@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::changeset::Change;
-use crate::checking::Checked;
+use crate::checking::{Checked, row_guarantees};
 use crate::exit::Failure;
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use playproof_analysis::check::{CaseResult, GoldenState, PlaybookRows};
 use playproof_formats::diagnostic::did_you_mean;
@@ -15,6 +16,7 @@ use playproof_formats::shell::Command;
 use playproof_report::check;
 use playproof_report::style::Palette;
 use playproof_report::text::counted;
+use playproof_report::verify::guarantees;
 
 /// Rows that are not the accepted ones, or that no record explains.
 #[derive(Debug)]
@@ -73,9 +75,12 @@ impl<'a> EditedRows<'a> {
             .next(Command::new("playproof check").name(&first.id.to_string())))
     }
 
-    /// The rows before and after.
+    /// The rows before and after, and what they do to the guarantees of their playbooks.
     pub fn pages(&self, width: usize, palette: Palette) -> Vec<String> {
-        self.changed.iter().map(|rows| check::rows(rows, width, palette)).collect()
+        let jobs = Threads::default().number();
+        let asked = row_guarantees(self.checked, self.changed.iter().copied(), jobs);
+        let pages = self.changed.iter().map(|rows| check::rows(rows, width, palette));
+        pages.chain(asked.iter().filter_map(|asked| guarantees(asked, width, palette))).collect()
     }
 
     /// That they are not accepted without a reason.

@@ -145,6 +145,11 @@ pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
     }
 }
 
+/// The unsafe findings by the playbook in the run of a fixture.
+pub fn harm(simulator: &mut Simulator, plan: &Plan, fixture: &Fixture) -> Vec<FindingId> {
+    unexpected_harm(None, simulator.run_fixture(plan, &Scenario::of_fixture(fixture, plan)))
+}
+
 /// The unsafe findings by the playbook that `expect` does not name.
 fn unexpected_harm(expect: Option<&Expect>, record: &SimulationRecord) -> Vec<FindingId> {
     let named = expect.and_then(|expect| expect.findings.as_deref()).unwrap_or_default();

@@ -6,7 +6,7 @@ mod facts;
 mod report;
 mod rows;
 
-pub use case::{Case, CaseId, CaseResult, Diverged, GoldenState, body_of, check_one};
+pub use case::{Case, CaseId, CaseResult, Diverged, GoldenState, body_of, check_one, harm};
 pub use cause::{Cause, cause, row_places};
 pub use facts::cause_in_facts;
 pub use playproof_explore::pool::map;

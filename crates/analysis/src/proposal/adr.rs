@@ -17,6 +17,9 @@ pub const GOLDENS: &str = "Changed goldens";
 /// The part that says why a guard may be weaker.
 pub const GUARDS: &str = "Weaker guards";
 
+/// The part that says why a property may be lost.
+pub const LOST: &str = "Lost properties";
+
 /// A golden that a record says will change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Expected {
@@ -45,10 +48,10 @@ fn expected_in(line: &str) -> Option<Expected> {
     Some(Expected { id: id.to_owned(), class })
 }
 
-/// Whether the record says why a guard may be weaker.
-pub(super) fn explains_weaker_guards(source: &Source) -> bool {
+/// Whether the record has something to say in a part.
+pub(super) fn explains(source: &Source, part: &str) -> bool {
     let parts = parts(&source.text);
-    parts.iter().any(|((_, title), body)| title.eq_ignore_ascii_case(GUARDS) && says_something(body))
+    parts.iter().any(|((_, title), body)| title.eq_ignore_ascii_case(part) && says_something(body))
 }
 
 fn says_something(body: &[AdrLine<'_>]) -> bool {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::check::{Case, CaseId, check_one};
-use playproof_engine::event::FieldKey;
+use crate::check::{Case, CaseId, check_one, harm};
+use playproof_engine::event::{FieldKey, FindingId};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::{Contradiction, Plan, Simulator};
@@ -30,6 +30,8 @@ pub struct FixtureDiff {
     pub comparison: Comparison,
     /// The contradictions of the changed run to the fixture's `expect`.
     pub contradictions: Vec<Contradiction>,
+    /// What is unsafe in a fixture of the proposal under the changed playbook.
+    pub harm: Vec<FindingId>,
     /// The run under the changed playbook, as a golden's body.
     pub body: GoldenBody,
     /// The run under the current playbook.
@@ -107,6 +109,7 @@ pub fn before_and_after(
     let [old, new] = plans;
     let mut run = |plan| check_one(simulator, &Case { id: id.clone(), fixture, plan, golden: None });
     let (before, after) = (run(old), run(new));
+    let harm = if is_new { harm(simulator, new, fixture) } else { Vec::new() };
     FixtureDiff {
         id: id.clone(),
         title: after.title,
@@ -116,6 +119,7 @@ pub fn before_and_after(
         effects: (before.body.net_effects(), after.body.net_effects()),
         comparison: compare(&before.body, &after.body),
         contradictions: after.contradictions,
+        harm,
         body: after.body,
         body_before: before.body,
     }

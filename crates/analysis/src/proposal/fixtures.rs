@@ -12,12 +12,13 @@ use crate::coverage::{expected, led_in, probes, to_yaml};
 use crate::mining::FailureExample;
 use crate::recorded::{message_without_echoes, of_recorded, without_echoes};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::AdmissionRefusal;
+use playproof_engine::event::{AdmissionRefusal, Decision, Status};
 use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureTool};
 use playproof_engine::glob;
 use playproof_engine::ids::first_free;
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, UNCLASSIFIED};
 use playproof_engine::sim::{Plan, Scenario, Simulator};
+use playproof_explore::can_hide;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
 use playproof_formats::golden::Class;
@@ -61,6 +62,13 @@ pub enum Title {
     },
     /// A fixed text.
     Text(String),
+    /// What the failure can hide: it acted, or it did nothing.
+    Hides {
+        /// The title of the failure.
+        of: Box<Title>,
+        /// Whether it acted.
+        acted: bool,
+    },
     /// A placeholder: its author must explain it.
     MadeUp {
         /// The verdict that it must not get.
@@ -70,7 +78,7 @@ pub enum Title {
     },
 }
 
-/// Both fixtures, under names that are not `taken`, and notes for their author.
+/// All fixtures, under names that are not `taken`, and notes for their author.
 pub fn fixtures(
     plans: &TrialPlans<'_>,
     id: &str,
@@ -99,11 +107,19 @@ pub fn fixtures(
                 .extend(matches!(origin, Some(EvidenceSource::Kept { is_alone: true, .. })).then_some(Note::KeptAlone));
         }
     }
-    let caught = caught.map(|(title, fixture)| (title, plans.with_expectation(fixture)));
-    notes.extend(caught.as_ref().and_then(|(_, fixture)| plans.refused_at_gate(fixture)));
+    let caught: Vec<(Title, Fixture)> =
+        caught.map(|(title, fixture)| plans.both_ways(title, fixture)).unwrap_or_default();
+    let caught: Vec<(Title, Fixture)> =
+        caught.into_iter().map(|(title, fixture)| (title, plans.with_expectation(fixture))).collect();
+    notes.extend(caught.first().and_then(|(_, fixture)| plans.refused_at_gate(fixture)));
     let spared = spared.map(|(title, fixture)| (title, plans.with_exclusion(fixture)));
     let free = |name: &str| first_free(name, |name| taken.iter().any(|other| other == name));
-    let named = [(free(id), caught), (free(&format!("not-{id}")), spared)];
+    let mut caught = caught.into_iter();
+    let named = [
+        (free(id), caught.next()),
+        (free(&format!("{id}-acted")), caught.next()),
+        (free(&format!("not-{id}")), spared),
+    ];
     let fixtures = named.into_iter().filter_map(|(name, drafted)| {
         let (title, fixture) = drafted?;
         Some(DraftFixture { name, title, fixture })
@@ -117,6 +133,42 @@ impl TrialPlans<'_> {
         let mut simulator = Simulator::new();
         let record = simulator.run_fixture(plan, &scenario);
         expected(plan, &scenario, record)
+    }
+
+    /// The fixture twice, if the failure that gets the verdict can hide an effect: it did nothing, and it acted. Whether it
+    /// can, the verdict is not asked.
+    fn both_ways(&self, title: Title, fixture: Fixture) -> Vec<(Title, Fixture)> {
+        let Some((call, attempt)) = self.hiding(&fixture) else { return vec![(title, fixture)] };
+        let way = |acted: bool| {
+            let mut fixture = fixture.clone();
+            let script = fixture.calls.get_mut(call).and_then(|call| call.script.attempts.get_mut(attempt));
+            script.into_iter().for_each(|answer| answer.applied = Some(acted));
+            (Title::Hides { of: Box::new(title.clone()), acted }, fixture)
+        };
+        [false, true].map(way).into()
+    }
+
+    /// The call and the attempt, both by their places, of a write that fails with the verdict, if the failure can hide an
+    /// effect.
+    fn hiding(&self, fixture: &Fixture) -> Option<(usize, usize)> {
+        let scenario = Scenario::of_fixture(fixture, self.after);
+        let mut simulator = Simulator::new();
+        let record = simulator.run_fixture(self.after, &scenario);
+        let mut last = None;
+        let mut failures = record.events.iter().filter_map(|event| match event.what {
+            Decision::AttemptFinished { attempt, status, .. } => {
+                last = Some((attempt, status));
+                None
+            }
+            Decision::FailureClassified { verdict, .. } => Some((event.call, last?, verdict)),
+            _ => None,
+        });
+        let is_meant = |verdict| self.after.names.verdict(verdict) == self.draft.verdict;
+        let (call, (attempt, status), _) = failures.find(|(_, _, verdict)| is_meant(*verdict))?;
+        let Status::Failed(error) = status else { return None };
+        let writes = scenario.calls.get(call.index())?.facts.access == Access::Write;
+        let can_hide = writes && can_hide(error.and_then(|error| record.error(error)));
+        can_hide.then_some((call.index(), attempt.index()))
     }
 
     /// The fixture with its run as `expect`, for its author to check.

@@ -9,7 +9,9 @@ use super::adr::Expected;
 use super::copy::{Applied, Proposal, is_order_alone};
 use super::diff::{FixtureDiff, is_as_accepted};
 use crate::check::CaseId;
+use playproof_engine::event::FindingId;
 use playproof_engine::sim::Contradiction;
+use playproof_explore::{Counterexample, Guarantees};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source, counted};
 use playproof_formats::golden::{Class, RowChange};
 use playproof_formats::playbook::Loaded;
@@ -46,6 +48,8 @@ pub enum GateKind {
     ExpectedChangeMissing,
     /// A guard is weaker without a reason.
     GuardWeakened,
+    /// A property is lost without a reason.
+    PropertyLost,
     /// Lint reports something new.
     NewLint,
     /// A placeholder is left.
@@ -72,6 +76,7 @@ impl GateKind {
             GateKind::UnnamedChange => "unnamed_change",
             GateKind::ExpectedChangeMissing => "named_in_vain",
             GateKind::GuardWeakened => "guard_weakened",
+            GateKind::PropertyLost => "property_lost",
             GateKind::NewLint => "new_lint",
             GateKind::Unwritten => "unwritten",
             GateKind::AdrIncomplete => "adr_incomplete",
@@ -375,11 +380,29 @@ fn changes(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way)) 
         }
     }
     let weak = tried.diffs.iter().find(|diff| !diff.is_new && diff.comparison.has(Class::GuardWeakened));
-    if let Some(diff) = weak.filter(|_| !tried.adr.is_some_and(|adr| adr::explains_weaker_guards(adr))) {
+    if let Some(diff) = weak.filter(|_| !tried.adr.is_some_and(|adr| adr::explains(adr, adr::GUARDS))) {
         let said = format!("a guard is weaker in `{}`, and the decision record gives no reason", diff.id);
         let next = by_hand(tried, format!("write the reason below `## {}` in {}/adr.md", adr::GUARDS, tried.folder));
         say(GateKind::GuardWeakened, said, next);
     }
+}
+
+/// Properties that some script of answers breaks under the proposal alone.
+pub(super) fn lost(tried: &TrialFacts<'_>, guarantees: &Guarantees) -> Vec<ProposalGate> {
+    if tried.adr.is_some_and(|adr| adr::explains(adr, adr::LOST)) {
+        return Vec::new();
+    }
+    let shown = guarantees.now.counterexamples().filter(|(id, _)| guarantees.lost.contains(id));
+    let gate = |(id, shown): (FindingId, &Counterexample)| {
+        let (help, next) = by_hand(
+            tried,
+            format!("mend the playbook, or write the reason below `## {}` in {}/adr.md", adr::LOST, tried.folder),
+        );
+        let (kind, answers) = (&shown.kind, shown.answers.join(" → "));
+        let message = format!("`{}` is lost: {kind}: {answers}", id.as_str());
+        ProposalGate { kind: GateKind::PropertyLost, message, help, next, report: None }
+    };
+    shown.map(gate).collect()
 }
 
 /// Placeholders of a draft, in verdicts and fixtures.

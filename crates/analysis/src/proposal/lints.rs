@@ -1,18 +1,23 @@
 //! Gates for lints that the proposal introduces, each with a way to fix it. Lints nothing itself.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::gates::{GateKind, ProposalGate, TrialFacts, again};
 use playproof_engine::playbook::Playbook;
+use playproof_engine::sim::Plan;
+use playproof_explore::lint;
 use playproof_formats::diagnostic::{Diagnostic, Report};
-use playproof_formats::playbook::lint::lint;
 use playproof_formats::shell::Command;
 
 /// A gate for each lint that is new.
-pub(super) fn lints(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
-    let old: Vec<(&str, String)> = lint(tried.before).into_iter().map(|said| (said.id, said.message)).collect();
+pub(super) fn lints(tried: &TrialFacts<'_>, plans: [&Plan; 2], jobs: NonZeroUsize) -> Vec<ProposalGate> {
+    let [before, after] = plans;
+    let old: Vec<(&str, String)> =
+        lint(tried.before, before, jobs).into_iter().map(|said| (said.id, said.message)).collect();
     let is_old = |said: &Diagnostic| old.iter().any(|(id, message)| *id == said.id && *message == said.message);
-    let new = lint(&tried.applied.loaded).into_iter().filter(|said| !is_old(said) && !is_decided(tried, said));
+    let new =
+        lint(&tried.applied.loaded, after, jobs).into_iter().filter(|said| !is_old(said) && !is_decided(tried, said));
     let gates = new.map(|said| {
         let help = way_out(tried, &said);
         ProposalGate {

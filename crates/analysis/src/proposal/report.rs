@@ -2,6 +2,7 @@
 
 use super::diff::FixtureDiff;
 use super::gates::ProposalGate;
+use playproof_explore::Guarantees;
 use playproof_formats::golden::RowChange;
 
 /// The report on a tried proposal.
@@ -15,6 +16,8 @@ pub struct ProposalReport {
     pub rows: Vec<RowChange>,
     /// The differences in fixtures: its own first, then the project's.
     pub diffs: Vec<FixtureDiff>,
+    /// What it does to the properties of the playbook.
+    pub guarantees: Option<Guarantees>,
     /// The reasons against accepting it.
     pub gates: Vec<ProposalGate>,
 }
@@ -57,6 +60,10 @@ impl FixtureDiff {
             if !lines.is_empty() {
                 told.push((&call.call, lines));
             }
+        }
+        if !self.harm.is_empty() {
+            let ids: Vec<&str> = self.harm.iter().map(|id| id.as_str()).collect();
+            told.push(("", vec![("unsafe findings", String::new(), ids.join(", "))]));
         }
         if self.effects.0 != self.effects.1 {
             told.push(("", vec![("effects upstream", self.effects.0.to_string(), self.effects.1.to_string())]));

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use super::copy::{Applied, Proposal};
 use super::diff::before_and_after;
-use super::gates::{TrialFacts, judge, touched};
+use super::gates::{TrialFacts, judge, lost, touched};
 use super::lints::lints;
 use super::report::ProposalReport;
 use crate::check::{CaseId, map, row_changes};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Simulator};
+use playproof_explore::guarantees;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::{Lock, RowChange};
 use playproof_formats::playbook::Loaded;
@@ -105,9 +106,20 @@ impl ProposalContext {
             taken: &taken,
         };
         let mut gates = judge(&facts);
-        gates.extend(lints(&facts));
+        gates.extend(lints(&facts, plans, jobs));
+        let [before, after] = plans;
+        let rows = applied.rows.iter().map(|row| row.name.as_str());
+        let guarantees = guarantees(playbook, rows, (Some(before), after), jobs);
+        gates.extend(lost(&facts, &guarantees));
         gates.sort_by_key(|gate| gate.kind); // stable
-        ProposalReport { id: id.to_owned(), playbook: playbook.to_owned(), rows: applied.rows.clone(), diffs, gates }
+        ProposalReport {
+            id: id.to_owned(),
+            playbook: playbook.to_owned(),
+            rows: applied.rows.clone(),
+            diffs,
+            guarantees: Some(guarantees),
+            gates,
+        }
     }
 
     fn unapproved(&self, name: &str, loaded: &Loaded) -> Vec<RowChange> {

@@ -112,6 +112,8 @@ fn today(evidence: &DraftEvidence) -> String {
 pub fn title(title: &Title) -> String {
     match title {
         Title::Text(text) => text.clone(),
+        Title::Hides { of, acted: true } => format!("{}; it acted", self::title(of)),
+        Title::Hides { of, acted: false } => format!("{}; it did nothing", self::title(of)),
         Title::Note(note) => escape_unprintable(&fitted(note, TITLE)).into_owned(),
         Title::Says { tool, message } => {
             let message = fitted(message.as_deref().unwrap_or("nothing"), TITLE);

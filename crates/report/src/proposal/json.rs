@@ -19,6 +19,8 @@ struct ProposalJson<'a> {
     rows: Vec<RowJson<'a>>,
     fixtures: Vec<FixtureJson<'a>>,
     unchanged: usize,
+    lost: Vec<&'static str>,
+    rests_on: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -38,6 +40,8 @@ struct FixtureJson<'a> {
     class: Option<&'static str>,
     effects_before: u32,
     effects_after: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unsafe_findings: Vec<&'static str>,
     before: Vec<CallJson<'a>>,
     after: Vec<CallJson<'a>>,
 }
@@ -73,6 +77,8 @@ fn proposal(judged: &ProposalReport) -> ProposalJson<'_> {
         rows: judged.rows.iter().map(RowJson::from).collect(),
         fixtures: judged.shown().into_iter().map(fixture).collect(),
         unchanged: judged.unchanged(),
+        lost: judged.guarantees.iter().flat_map(|asked| &asked.lost).map(|id| id.as_str()).collect(),
+        rests_on: judged.guarantees.iter().flat_map(|asked| &asked.now.rests_on).map(|rests| &*rests.on).collect(),
     }
 }
 
@@ -87,6 +93,7 @@ fn fixture(diff: &FixtureDiff) -> FixtureJson<'_> {
         class: diff.class().map(|class| class.as_str()),
         effects_before: diff.effects.0,
         effects_after: diff.effects.1,
+        unsafe_findings: diff.harm.iter().map(|id| id.as_str()).collect(),
         before: diff.before.iter().map(call).collect(),
         after: diff.after.iter().map(call).collect(),
     }

@@ -2,8 +2,10 @@
 
 use super::page::unchanged;
 use super::row;
+use crate::style::Palette;
 use crate::table::markdown_row;
-use crate::text::{counted, markdown as escaped, markdown_code};
+use crate::text::{counted, markdown as escaped, markdown_block, markdown_code};
+use crate::verify::guarantees;
 use playproof_analysis::proposal::{FixtureDiff, ProposalReport};
 
 /// The first line: a job finds the comment of an earlier run by it.
@@ -11,6 +13,9 @@ pub const MARKER: &str = "<!-- playproof propose check -->";
 
 /// GitHub refuses comments of more than 65,536 characters; some room is left for lines that a job adds.
 const LONGEST: usize = 60_000;
+
+/// The width of what is lost and what the rest rests on.
+const WIDTH: usize = 100;
 
 /// The page of all proposals.
 pub fn markdown(all: &[ProposalReport]) -> String {
@@ -48,6 +53,10 @@ fn one(page: &mut String, judged: &ProposalReport) {
         for row in rows(diff) {
             left += usize::from(!push(page, &row));
         }
+    }
+    let plain = Palette::new(false);
+    if let Some(said) = judged.guarantees.as_ref().and_then(|asked| guarantees(asked, WIDTH, plain)) {
+        *page += &format!("\n{}\n", markdown_block(&said));
     }
     if left > 0 {
         *page += &format!("\n{} not shown.\n", counted(left as u64, "more line is", "more lines are"));
@@ -97,7 +106,14 @@ mod tests {
         let gate =
             ProposalGate { kind: GateKind::Unwritten, message: long, help: None, next: "n".into(), report: None };
         let (id, playbook) = ("a".to_owned(), "p".to_owned());
-        let judged = ProposalReport { id, playbook, rows: vec![row; 3], diffs: Vec::new(), gates: vec![gate; 3] };
+        let judged = ProposalReport {
+            id,
+            playbook,
+            rows: vec![row; 3],
+            diffs: Vec::new(),
+            guarantees: None,
+            gates: vec![gate; 3],
+        };
         let page = markdown(&[judged]);
         assert!(page.len() < LONGEST + 1_000 && page.contains("3 more lines are not shown."), "{}", page.len());
     }

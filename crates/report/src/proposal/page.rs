@@ -6,6 +6,7 @@ use crate::style::Palette;
 use crate::table;
 use crate::table::Align;
 use crate::text::{counted, escape_unprintable, wrapped};
+use crate::verify::guarantees;
 use playproof_analysis::proposal::{FixtureDiff, ProposalGate, ProposalReport};
 use playproof_formats::golden::RowChange;
 
@@ -19,6 +20,7 @@ pub fn page(judged: &ProposalReport, width: usize, palette: Palette) -> String {
     )];
     parts.push(rows(&judged.rows, width, palette));
     parts.extend(judged.shown().into_iter().map(|diff| fixture(diff, width, palette)));
+    parts.extend(judged.guarantees.iter().filter_map(|asked| guarantees(asked, width, palette)));
     parts.push(palette.faint(&unchanged(judged)));
     parts.extend(judged.gates.iter().map(|one| gate(one, width, palette)));
     if judged.gates.is_empty() {

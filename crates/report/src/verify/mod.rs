@@ -5,4 +5,4 @@ mod page;
 mod story;
 
 pub use json::json;
-pub use page::{markdown, page, stories};
+pub use page::{guarantees, markdown, page};

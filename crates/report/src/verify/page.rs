@@ -6,7 +6,7 @@ use crate::findings::{About, sentence};
 use crate::style::Palette;
 use crate::text::{count, counted, escape_unprintable, markdown_block, wrapped};
 use playproof_engine::sim::Plan;
-use playproof_explore::{Counterexample, Fate, PropertyResult, Verified};
+use playproof_explore::{Counterexample, Fate, Guarantees, PropertyResult, Verified};
 use playproof_formats::playbook::Loaded;
 
 /// The page of one playbook, without a line break at its end.
@@ -33,9 +33,25 @@ pub fn markdown(result: &Verified, plan: &Plan, loaded: &Loaded, width: usize) -
     markdown_block(&page(result, plan, loaded, width, Palette::new(false), false))
 }
 
-/// The counterexamples in one line each, for who writes them as fixtures.
-pub fn stories(result: &Verified) -> Vec<String> {
-    result.counterexamples().map(|(id, shown)| format!("{}: {}", id.as_str(), story_of(shown))).collect()
+/// What changed rows do to the guarantees of their playbook: what is lost, and what their claims rest on. None where that is
+/// nothing.
+pub fn guarantees(asked: &Guarantees, width: usize, palette: Palette) -> Option<String> {
+    let now = &asked.now;
+    let lost = now.counterexamples().filter(|(id, _)| asked.lost.contains(id));
+    let lost = lost.map(|(id, shown)| (palette.bad("lost"), format!("{}: {}", id.as_str(), story_of(shown))));
+    let rests = now.rests_on.iter().flat_map(|rests| {
+        let on = escape_unprintable(&rests.on);
+        rests.breaks.iter().map(move |(id, _)| (palette.faint("held"), format!("{} rests on {on}", id.as_str())))
+    });
+    let said: Vec<(String, String)> = lost.chain(rests).collect();
+    let playbook = escape_unprintable(&now.playbook);
+    let kinds = counted(now.kinds.len() as u64, "kind", "kinds");
+    let mut lines = vec![format!("properties of {playbook}, for {kinds} of call that the changed rows reach")];
+    for (word, said) in &said {
+        let said = wrapped(said, width.saturating_sub(8)).join("\n        ");
+        lines.push(format!("  {word}  {said}"));
+    }
+    (!said.is_empty()).then(|| lines.join("\n"))
 }
 
 fn story_of(shown: &Counterexample) -> String {

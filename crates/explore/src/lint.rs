@@ -1,0 +1,100 @@
+//! What lint says of a playbook beside its own lints: claims that the world contradicts, and no word against a guard that a
+//! script of answers reaches.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+
+use playproof_engine::event::{EffectClaim, FindingId};
+use playproof_engine::ids::VerdictId;
+use playproof_engine::playbook::Verdict;
+use playproof_engine::sim::{Plan, Scenario, Simulator};
+use playproof_formats::diagnostic::Diagnostic;
+use playproof_formats::playbook::Loaded;
+use playproof_formats::playbook::lint::lint as own_lints;
+
+use crate::alphabet::Alphabet;
+use crate::calls::CallKind;
+use crate::search::{Bounds, Found, Shown};
+use crate::verify::{Asked, Unit, answers_of, search, searched};
+use crate::world::WORLD;
+
+/// Answers of the scripts that are tried: a claim that is wrong shows with the answer after it.
+const ANSWERS: usize = 2;
+
+/// Runs of one kind of call.
+const MOST_RUNS: usize = 20_000;
+
+/// All lints of a playbook, in the order of their places.
+pub fn lint(loaded: &Loaded, plan: &Plan, jobs: NonZeroUsize) -> Vec<Diagnostic> {
+    let kinds = CallKind::all(plan);
+    let asked = Asked { world: &WORLD, plan, playbook: "" };
+    let units: Vec<Unit<'_>> = kinds.iter().map(|kind| Unit { kind, dropped: None }).collect();
+    let letters = kinds.first().map_or(1, |kind| Alphabet::of(plan, kind, &WORLD, None).attempts().len());
+    let states = u64::try_from(MOST_RUNS.div_ceil(letters.max(1))).unwrap_or(u64::MAX);
+    let found = searched(asked, &units, Bounds { states, departures: None, answers: Some(ANSWERS) }, jobs);
+    let lies = shortest(&found);
+    let guarded: BTreeSet<VerdictId> = found.iter().flat_map(|found| &found.guarded).copied().collect();
+    let is_reached = |said: &Diagnostic| {
+        let is_needed = |id: &VerdictId| lies.contains_key(id) || guarded.contains(id);
+        said.id == "unreached_guard" && verdict_of(loaded, said).is_some_and(|id| is_needed(&id))
+    };
+    let mut all = own_lints(loaded);
+    all.retain(|said| !is_reached(said));
+    all.extend(lies.into_iter().map(|(id, (n, shown))| contradicted(loaded, &asked, &units[n], id, shown)));
+    all.sort_by_key(|said| said.labels.first().map_or(0, |label| label.span.start)); // stable
+    all
+}
+
+/// Of each verdict whose claim is contradicted, the shortest script that shows it, and its kind of call.
+fn shortest(found: &[Found]) -> BTreeMap<VerdictId, (usize, &Shown)> {
+    let mut lies: BTreeMap<VerdictId, (usize, &Shown)> = BTreeMap::new();
+    for (n, found) in found.iter().enumerate() {
+        for (verdict, shown) in &found.lies {
+            let length = |shown: &Shown| (shown.departures, shown.path.len());
+            if lies.get(verdict).is_none_or(|(_, known)| length(shown) < length(known)) {
+                lies.insert(*verdict, (n, shown));
+            }
+        }
+    }
+    lies
+}
+
+/// The verdict in whose row a lint lies.
+fn verdict_of(loaded: &Loaded, said: &Diagnostic) -> Option<VerdictId> {
+    let at = said.labels.first()?.span.start;
+    let ids = (0..).map(VerdictId).take(loaded.playbook.verdicts.len());
+    ids.filter(|id| loaded.places.verdict(*id).is_some_and(|place| place.start <= at))
+        .max_by_key(|id| loaded.places.verdict(*id).map(|place| place.start))
+}
+
+/// The error, with the story of two lines.
+fn contradicted(loaded: &Loaded, asked: &Asked<'_>, unit: &Unit<'_>, id: VerdictId, shown: &Shown) -> Diagnostic {
+    let Verdict { name, effect, .. } = asked.plan.playbook.verdict(id);
+    let alphabet = Alphabet::of(asked.plan, unit.kind, asked.world, unit.dropped);
+    let search = search(asked.plan, unit, &alphabet);
+    let answers = answers_of(&search, shown).join(" → ");
+    let fixture = unit.kind.fixture(asked.plan, "", search.script(&shown.path));
+    let scenario = Scenario::of_fixture(&fixture, asked.plan);
+    let mut simulator = Simulator::new();
+    let record = simulator.run_fixture(asked.plan, &scenario);
+    let effects: u32 = record.ledger.net().values().map(|net| net.effects).sum();
+    let claim = record.outcomes.first().map_or(EffectClaim::Unknown, |outcome| outcome.claim);
+    let is_twice = record.findings.iter().any(|finding| finding.id == FindingId::DuplicateEffect);
+    let end = match is_twice {
+        true => format!("the ledger has {effects} effects of one call: {}", FindingId::DuplicateEffect.as_str()),
+        false => {
+            let there = if effects == 0 { "no effect" } else { "the effect" };
+            let untruthful = FindingId::UntruthfulOutcome.as_str();
+            format!("the call ends with `{}`, and the ledger has {there}: {untruthful}", claim.as_str())
+        }
+    };
+    let why = match effect {
+        EffectClaim::Applied => "its request may have done nothing",
+        _ => "its request may have acted",
+    };
+    let place = |part| loaded.places.row(&loaded.playbook, &format!("verdict {name}"), part).unwrap_or_default();
+    Diagnostic::error("contradicted_claim", format!("`{name}` claims `{}`, and {why}", effect.as_str()))
+        .at(place("effect"), format!("{}: {answers}", unit.kind.name))
+        .at(place("then"), end)
+        .help("write `effect: unknown`, or narrow its rules to answers that prove it")
+}
