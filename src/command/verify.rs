@@ -2,11 +2,12 @@
 
 use playproof_engine::event::FindingId;
 use playproof_engine::sim::Plan;
-use playproof_explore::{Fate, PROPERTIES, Question, Verified, verify};
+use playproof_explore::{Compared, Fate, PROPERTIES, Question, Verified, compare, verify};
 use playproof_formats::diagnostic::{counted, did_you_mean};
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
-use playproof_report::verify::{json, markdown, page};
+use playproof_report::html;
+use playproof_report::verify::{Shown, json, markdown, page};
 
 use crate::changeset::Change;
 use crate::duplicate_args;
@@ -14,6 +15,8 @@ use crate::exit::{Exit, Failure};
 use crate::flags::Given;
 use crate::format::formats;
 use crate::output::{Output, to_stderr};
+use crate::reports;
+use crate::reports::ReportTo;
 use crate::terminal::Terminal;
 use crate::threads::Threads;
 use crate::values::whole;
@@ -35,6 +38,7 @@ Examples:
   playproof verify standard reversing
   playproof verify my.yaml --property duplicate_effect
   playproof verify my.yaml --write-fixtures fixtures/found
+  playproof verify my.yaml --against standard
 
 Answers each attempt, refresh and reversal of a call in every way: it works, fails with and without its effect, is lost or
 late. What a failure can hide does not come from the playbook. A property is a finding that no such script of answers may
@@ -63,6 +67,14 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     pub write_fixtures: Option<String>,
 
+    /// Say which guarantees and assumptions are gained and lost against this playbook
+    #[arg(long, value_name = "OLD")]
+    pub against: Option<String>,
+
+    /// Write a page for a browser too, as html=FILE
+    #[arg(long = "report", value_name = "html=FILE", value_parser = reports::page)]
+    pub report: Option<ReportTo>,
+
     /// Look at no more than about this many states of a playbook; exit with 3 if that is not enough
     #[arg(long, value_name = "N", default_value_t = MAX_STATES, value_parser = whole::<u64>(0..=u64::MAX))]
     pub max_states: u64,
@@ -86,6 +98,8 @@ struct Judged {
     plan: Plan,
     loaded: Loaded,
     result: Verified,
+    /// Held against the playbook of `--against`, by its name.
+    against: Option<(String, Compared)>,
 }
 
 /// Verifies.
@@ -96,19 +110,18 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     duplicate_args::refuse_playbooks(&args.playbooks, |once| {
         args.flags.after(Command::new("playproof verify").paths(once))
     })?;
+    reports::refuse_page(args.report.as_ref(), &[])?;
     let workspace = Workspace::open()?;
     let project_lock = args.write_fixtures.as_ref().map(|_| workspace.project_lock()).transpose()?;
     workspace.say_guesses()?;
     let named = args.playbooks.iter().map(|name| Some(name.as_str()));
     let asked: Vec<_> = if args.playbooks.is_empty() { vec![None] } else { named.collect() };
+    let old = args.against.as_deref().map(|old| one(args, &workspace, Some(old))).transpose()?;
     let mut judged = Vec::new();
     for asked in asked {
-        let (playbook, used) = workspace.playbook(asked)?;
-        let (properties, jobs) = (args.properties.as_slice(), args.threads.number());
-        let question = Question { playbook: &playbook, properties, states: args.max_states, jobs, changed: None };
-        let plan = Plan::new(used.loaded.playbook.clone(), workspace.tools());
-        let result = verify(&plan, &question);
-        judged.push(Judged { plan, loaded: used.loaded, result });
+        let one = one(args, &workspace, asked)?;
+        let against = old.as_ref().map(|old| (old.result.playbook.clone(), compare(&old.result, &one.result)));
+        judged.push(Judged { against, ..one });
     }
     if let (Some(folder), Some(project_lock)) = (&args.write_fixtures, project_lock) {
         let changes = fixtures(&workspace.with_fixtures(Some(folder)), &judged)?;
@@ -116,20 +129,38 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         let written = counted(changes.len() as u64, "fixture", "fixtures");
         to_stderr(&format!("wrote {written} into {folder}\n"));
     }
+    reports::write_page(args.report.as_ref(), || html::verify(judged.iter().map(Judged::shown)), output)?;
     match args.format {
-        Format::Json => output.json(json(judged.iter().map(|one| &one.result)))?,
+        Format::Json => output.json(json(judged.iter().map(Judged::shown)))?,
         Format::Table => output.page(&pages(&judged, terminal))?,
         Format::Markdown => {
-            let all = judged.iter().map(|one| markdown(&one.result, &one.plan, &one.loaded, terminal.out.width));
+            let all = judged.iter().map(|one| markdown(&one.shown(), terminal.out.width));
             output.page(&all.collect::<Vec<_>>().join("\n\n"))?;
         }
     }
     conclude(&judged)
 }
 
+/// Verifies one playbook.
+fn one(args: &Args, workspace: &Workspace, asked: Option<&str>) -> Result<Judged, Failure> {
+    let (playbook, used) = workspace.playbook(asked)?;
+    let (properties, jobs) = (args.properties.as_slice(), args.threads.number());
+    let question = Question { playbook: &playbook, properties, states: args.max_states, jobs, changed: None };
+    let plan = Plan::new(used.loaded.playbook.clone(), workspace.tools());
+    let result = verify(&plan, &question);
+    Ok(Judged { plan, loaded: used.loaded, result, against: None })
+}
+
+impl Judged {
+    fn shown(&self) -> Shown<'_> {
+        let against = self.against.as_ref().map(|(old, compared)| (old.as_str(), compared));
+        Shown { result: &self.result, plan: &self.plan, loaded: &self.loaded, against }
+    }
+}
+
 fn pages(judged: &[Judged], terminal: &Terminal) -> String {
     let (width, palette) = (terminal.out.width, terminal.out.palette());
-    let page = |one: &Judged| page(&one.result, &one.plan, &one.loaded, width, palette, terminal.out.colour);
+    let page = |one: &Judged| page(&one.shown(), width, palette, terminal.out.colour);
     judged.iter().map(page).collect::<Vec<_>>().join("\n\n")
 }
 

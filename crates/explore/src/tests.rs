@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use playproof_engine::event::FindingId;
+use playproof_engine::event::{Decision, FindingId, LedgerKind, OutcomeKind, RequestKind};
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::{Plan, Simulator};
+use playproof_engine::sim::{Plan, Scenario, Simulator};
+use playproof_engine::upstream::Script;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook;
 
-use crate::alphabet::Alphabet;
+use crate::alphabet::{Alphabet, KeyState};
 use crate::assumption::Assumption;
 use crate::calls::CallKind;
-use crate::search::{Bounds, End, Found, Search};
+use crate::guarantees;
+use crate::search::{Bounds, End, Found, Search, ended};
 use crate::verify::{Fate, Question, Verified, verify, verify_in};
 use crate::world::{Row, WORLD};
 
@@ -193,6 +195,78 @@ fn every_script_ends_as_the_search_says(plan: &Plan, answers: usize) {
     }
 }
 
+/// How calls end under every sequence of at most so many answers, each run as a fixture by the ordinary simulator: no state
+/// is merged, and nothing of the search decides.
+fn every_end(plan: &Plan, kind: &CallKind, alphabet: &Alphabet, answers: usize) -> BTreeSet<End> {
+    let (mut simulator, mut ends) = (Simulator::new(), BTreeSet::new());
+    let honoured = kind.shape.keyed && !kind.facts.ignores_keys;
+    let mut open: Vec<Vec<(RequestKind, usize)>> = vec![Vec::new()];
+    while let Some(path) = open.pop() {
+        let mut script = Script::default();
+        let mut key = KeyState { honoured, ..KeyState::default() };
+        for (asked, place) in &path {
+            let letter = &alphabet.answers(*asked)[*place];
+            match asked {
+                RequestKind::Attempt(_) => script.attempts.push(letter.scripted(key)),
+                RequestKind::Refresh(_) => script.refresh.push(letter.scripted(key)),
+                RequestKind::Reversal => script.reversal.push(letter.scripted(key)),
+            }
+            key.acted |= letter.acts && matches!(asked, RequestKind::Attempt(_));
+        }
+        let attempts = script.attempts.len();
+        let fixture = kind.fixture(plan, "", script);
+        let scenario = Scenario::of_fixture(&fixture, plan);
+        let record = simulator.run_fixture(plan, &scenario);
+        let unanswered = record.events.iter().find_map(|event| match event.what {
+            Decision::AttemptStarted { attempt, .. } if attempt.index() >= attempts => {
+                Some((RequestKind::Attempt(attempt), event.at))
+            }
+            Decision::Outcome(outcome) => match outcome.kind {
+                OutcomeKind::Undetermined(asked) => Some((asked, event.at)),
+                _ => None,
+            },
+            _ => None,
+        });
+        let Some((asked, at)) = unanswered else {
+            ends.insert(ended(plan, kind, record));
+            continue;
+        };
+        let mut key = KeyState { honoured, ..KeyState::default() };
+        for entry in record.ledger.entries() {
+            let is_scripted = entry.attempt.is_some_and(|attempt| attempt.index() < attempts);
+            if entry.kind == LedgerKind::Applied && is_scripted {
+                key.acted |= entry.at <= at;
+                key.out |= entry.at > at;
+            }
+        }
+        if path.len() < answers {
+            let letters = alphabet.answers(asked).iter().enumerate();
+            let possible = letters.filter(|(_, letter)| letter.is_possible(plan, asked, key));
+            open.extend(possible.map(|(place, _)| [path.as_slice(), &[(asked, place)]].concat()));
+        }
+    }
+    ends
+}
+
+fn replay_shows_what_the_search_finds(plan: &Plan, answers: usize) {
+    for kind in CallKind::all(plan) {
+        let alphabet = Alphabet::of(plan, &kind, &WORLD, None);
+        let found = searched(plan, &kind, &alphabet, answers, true);
+        let shown = every_end(plan, &kind, &alphabet, answers);
+        let differing: Vec<_> = shown.symmetric_difference(&found.ends).collect();
+        assert!(differing.is_empty(), "{}: {differing:#?}", kind.name);
+        let findings: BTreeSet<FindingId> = shown.iter().flat_map(|end| &end.findings).copied().collect();
+        assert!(findings.iter().eq(found.shown.keys()), "{}", kind.name);
+    }
+}
+
+#[test]
+fn plain_replay_of_every_sequence_of_answers_shows_what_the_search_finds() {
+    replay_shows_what_the_search_finds(&plan(SOUND), 3);
+    replay_shows_what_the_search_finds(&shipped("reversing"), 3);
+    replay_shows_what_the_search_finds(&shipped("standard"), 2);
+}
+
 #[test]
 fn every_script_of_three_answers_ends_as_the_search_says() {
     every_script_ends_as_the_search_says(&plan(SOUND), 3);
@@ -313,4 +387,52 @@ fn standard_and_reversing_hold() {
         let result = verify(&shipped(name), &ALL);
         assert_eq!((violated(&result), result.complete), (vec![], true), "{name}");
     }
+}
+
+#[test]
+fn a_declared_read_is_an_assumption_of_its_row_alone() {
+    let tools = "tools:\n  orders.*: { access: read }\n  pay: { access: write }\nlimits:";
+    let result = verify(&edited("limits:", tools), &ALL);
+    assert_eq!(violated(&result), []);
+    let of_tools: Vec<_> = result.rests_on.iter().filter(|rests| rests.on.starts_with("tool ")).collect();
+    let [reads] = of_tools.as_slice() else { panic!("{of_tools:?}") };
+    let breaks: Vec<FindingId> = reads.breaks.iter().map(|(id, _)| *id).collect();
+    assert_eq!((reads.on.as_str(), breaks), ("tool orders.*", vec![FindingId::UntruthfulOutcome]));
+}
+
+#[test]
+fn changed_rows_are_asked_only_of_the_kinds_of_call_that_they_reach_and_say_what_they_lose() {
+    let (sound, limits) = (plan(SOUND), ["limit max_attempts"]);
+    let all = CallKind::all(&sound).len();
+    assert_eq!(guarantees("ours", limits, (None, &sound), NonZeroUsize::MIN).now.kinds.len(), all);
+    let keyed = guarantees("ours", ["rule done"], (Some(&sound), &sound), NonZeroUsize::MIN);
+    assert!(!keyed.now.kinds.is_empty() && keyed.now.kinds.iter().all(|kind| kind.contains("a-keyed")));
+    assert!(guarantees("ours", ["queue people"], (None, &sound), NonZeroUsize::MIN).now.kinds.is_empty());
+    let no_answer = "means: No answer came.\n    effect: unknown";
+    let lie = edited(no_answer, "means: No answer came.\n    effect: not_applied");
+    let rows = ["verdict no_answer"];
+    let lost = guarantees("ours", rows, (Some(&sound), &lie), NonZeroUsize::MIN).lost;
+    assert_eq!(lost, [FindingId::DuplicateEffect, FindingId::UntruthfulOutcome]);
+    assert_eq!(guarantees("ours", rows, (Some(&lie), &lie), NonZeroUsize::MIN).lost, [], "it was so before");
+    let declined = guarantees("ours", ["verdict declined"], (Some(&sound), &sound), NonZeroUsize::MIN);
+    let on: Vec<&str> = declined.now.rests_on.iter().map(|rests| rests.on.as_str()).collect();
+    assert_eq!(on, ["verdict declined"]);
+}
+
+#[test]
+fn lint_names_each_claim_that_the_world_contradicts_and_no_sound_one() {
+    let said = |text: &str| {
+        let loaded = playbook::parse(Source::whole("playbook", text)).unwrap();
+        let all = crate::lint(&loaded, &plan(text), NonZeroUsize::MIN);
+        all.into_iter().map(|said| format!("{}: {}", said.id, said.message)).collect::<Vec<_>>()
+    };
+    assert_eq!(said(SOUND), [] as [&str; 0]);
+    let broke = "means: The upstream broke.\n    effect: ";
+    let text = SOUND.replace(&format!("{broke}unknown"), &format!("{broke}not_applied"));
+    assert_eq!(said(&text), ["contradicted_claim: `broke` claims `not_applied`, and its request may have acted"]);
+    let denied = "means: Not allowed.\n    effect: ";
+    let text = text.replace(&format!("{denied}not_applied"), &format!("{denied}applied"));
+    let both = said(&text);
+    assert_eq!(both.len(), 2);
+    assert_eq!(both[1], "contradicted_claim: `denied` claims `applied`, and its request may have done nothing");
 }

@@ -16,6 +16,7 @@ mod source;
 mod table;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 pub use call::{CallPiece, CallShown, call};
 pub use check::check;
@@ -26,3 +27,4 @@ pub use markup::Html;
 pub use proposal::{Proposed, proposals};
 pub use rehearsal::{RehearsalPage, rehearsals};
 pub use replay::{CallsShown, ReplayPage, replay};
+pub use verify::verify;

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::page::Shown;
 use crate::json::document;
 use playproof_engine::event::FindingId;
-use playproof_explore::{Counterexample, Fate, PropertyResult, RestsOn, Verified};
+use playproof_explore::{Compared, Counterexample, Fate, PropertyResult, RestsOn};
 
 #[derive(Serialize)]
 struct VerifyJson<'a> {
@@ -19,6 +20,23 @@ struct PlaybookJson<'a> {
     states: u64,
     properties: Vec<PropertyJson<'a>>,
     rests_on: Vec<RestsOnJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<AgainstJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct AgainstJson<'a> {
+    playbook: &'a str,
+    gained: Vec<&'static str>,
+    lost: Vec<&'static str>,
+    assumed: Vec<AssumedJson<'a>>,
+    assumed_no_more: Vec<AssumedJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct AssumedJson<'a> {
+    on: &'a str,
+    id: &'static str,
 }
 
 #[derive(Serialize)]
@@ -61,17 +79,31 @@ struct BreaksJson<'a> {
 }
 
 /// The document.
-pub fn json<'a>(results: impl IntoIterator<Item = &'a Verified>) -> String {
+pub fn json<'a>(results: impl IntoIterator<Item = Shown<'a>>) -> String {
     document(&VerifyJson { format: "verify/1", playbooks: results.into_iter().map(playbook).collect() })
 }
 
-fn playbook(result: &Verified) -> PlaybookJson<'_> {
+fn playbook(Shown { result, against, .. }: Shown<'_>) -> PlaybookJson<'_> {
     PlaybookJson {
         playbook: &result.playbook,
         complete: result.complete,
         states: result.states,
         properties: result.properties.iter().map(property).collect(),
         rests_on: result.rests_on.iter().map(rests_on).collect(),
+        against: against.map(self::against),
+    }
+}
+
+fn against<'a>((playbook, asked): (&'a str, &'a Compared)) -> AgainstJson<'a> {
+    let ids = |ids: &[FindingId]| ids.iter().map(|id| id.as_str()).collect();
+    let assumed =
+        |all: &'a [(String, FindingId)]| all.iter().map(|(on, id)| AssumedJson { on, id: id.as_str() }).collect();
+    AgainstJson {
+        playbook,
+        gained: ids(&asked.gained),
+        lost: ids(&asked.lost),
+        assumed: assumed(&asked.assumed),
+        assumed_no_more: assumed(&asked.assumed_no_more),
     }
 }
 

@@ -5,12 +5,27 @@ use crate::diagnostic::render;
 use crate::findings::{About, sentence};
 use crate::style::Palette;
 use crate::text::{count, counted, escape_unprintable, markdown_block, wrapped};
+use playproof_engine::event::FindingId;
 use playproof_engine::sim::Plan;
-use playproof_explore::{Counterexample, Fate, Guarantees, PropertyResult, Verified};
+use playproof_explore::{Compared, Counterexample, Fate, Guarantees, PropertyResult, Verified};
 use playproof_formats::playbook::Loaded;
 
+/// The result of one playbook, with what it is drawn from.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// The result.
+    pub result: &'a Verified,
+    /// The playbook, ready to run.
+    pub plan: &'a Plan,
+    /// The playbook with its places.
+    pub loaded: &'a Loaded,
+    /// The result held against that of another playbook, by its name.
+    pub against: Option<(&'a str, &'a Compared)>,
+}
+
 /// The page of one playbook, without a line break at its end.
-pub fn page(result: &Verified, plan: &Plan, loaded: &Loaded, width: usize, palette: Palette, colour: bool) -> String {
+pub fn page(shown: &Shown<'_>, width: usize, palette: Palette, colour: bool) -> String {
+    let Shown { result, plan, loaded, against } = *shown;
     let mut sections = vec![properties(result, palette)];
     for property in &result.properties {
         let Some(shown) = &property.counterexample else { continue };
@@ -25,12 +40,13 @@ pub fn page(result: &Verified, plan: &Plan, loaded: &Loaded, width: usize, palet
         sections.push(lines.join("\n"));
     }
     sections.extend(rests_on(result, width, palette));
+    sections.extend(against.map(|(old, asked)| compared(old, asked, palette)));
     sections.join("\n\n")
 }
 
 /// The same as Markdown.
-pub fn markdown(result: &Verified, plan: &Plan, loaded: &Loaded, width: usize) -> String {
-    markdown_block(&page(result, plan, loaded, width, Palette::new(false), false))
+pub fn markdown(shown: &Shown<'_>, width: usize) -> String {
+    markdown_block(&page(shown, width, Palette::new(false), false))
 }
 
 /// What changed rows do to the guarantees of their playbook: what is lost, and what their claims rest on. None where that is
@@ -54,7 +70,7 @@ pub fn guarantees(asked: &Guarantees, width: usize, palette: Palette) -> Option<
     (!said.is_empty()).then(|| lines.join("\n"))
 }
 
-fn story_of(shown: &Counterexample) -> String {
+pub(crate) fn story_of(shown: &Counterexample) -> String {
     let departures = counted(u64::from(shown.departures), "departure", "departures");
     let answers = counted(shown.answers.len() as u64, "answer", "answers");
     let said: Vec<String> = shown.answers.iter().map(|answer| escape_unprintable(answer).into_owned()).collect();
@@ -68,9 +84,10 @@ fn properties(result: &Verified, palette: Palette) -> String {
         palette.strong(&escape_unprintable(&result.playbook)),
         counted(result.states, "state", "states"),
     );
+    let actions = result.has_actions.then(|| "  no call of its actions was tried: nothing is said of them".to_owned());
     let lines =
         result.properties.iter().map(|property| format!("  {:24}{}", property.id.as_str(), fate(property, palette)));
-    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+    std::iter::once(head).chain(actions).chain(lines).collect::<Vec<_>>().join("\n")
 }
 
 fn fate(property: &PropertyResult, palette: Palette) -> String {
@@ -90,7 +107,26 @@ fn fate(property: &PropertyResult, palette: Palette) -> String {
     }
 }
 
-fn rests_on(result: &Verified, width: usize, palette: Palette) -> Option<String> {
+/// What is gained and lost against another playbook.
+pub(crate) fn compared(old: &str, asked: &Compared, palette: Palette) -> String {
+    let property = |id: &FindingId| id.as_str().to_owned();
+    let assumed = |(on, id): &(String, FindingId)| format!("{} rests on {}", id.as_str(), escape_unprintable(on));
+    let said = [
+        ("lost", asked.lost.iter().map(property).collect::<Vec<_>>()),
+        ("gained", asked.gained.iter().map(property).collect()),
+        ("assumed now", asked.assumed.iter().map(assumed).collect()),
+        ("assumed no more", asked.assumed_no_more.iter().map(assumed).collect()),
+    ];
+    let mut lines = vec![palette.strong(&format!("Against {}", escape_unprintable(old)))];
+    let listed = said.into_iter().flat_map(|(word, all)| all.into_iter().map(move |one| format!("  {word:16}{one}")));
+    lines.extend(listed);
+    if lines.len() == 1 {
+        lines.push("  no guarantee and no assumption is gained or lost".to_owned());
+    }
+    lines.join("\n")
+}
+
+pub(crate) fn rests_on(result: &Verified, width: usize, palette: Palette) -> Option<String> {
     if result.rests_on.is_empty() {
         return None;
     }

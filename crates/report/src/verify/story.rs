@@ -16,7 +16,7 @@ use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::playbook::Loaded;
 
 /// The timeline, a line for each event; what the upstream booked stands at its end.
-pub(super) fn timeline(plan: &Plan, shown: &Counterexample, palette: Palette) -> Vec<String> {
+pub(crate) fn timeline(plan: &Plan, shown: &Counterexample, palette: Palette) -> Vec<String> {
     let scenario = Scenario::of_fixture(&shown.fixture, plan);
     let mut simulator = Simulator::new();
     let record = simulator.run_fixture(plan, &scenario);
@@ -79,7 +79,7 @@ fn row(
 }
 
 /// The rows that decided: of each verdict, the rule that gave it and its compensation.
-pub(super) fn rows(plan: &Plan, loaded: &Loaded, id: FindingId, shown: &Counterexample) -> Option<Report> {
+pub(crate) fn rows(plan: &Plan, loaded: &Loaded, id: FindingId, shown: &Counterexample) -> Option<Report> {
     let scenario = Scenario::of_fixture(&shown.fixture, plan);
     let mut simulator = Simulator::new();
     let record = simulator.run_fixture(plan, &scenario);
