@@ -53,3 +53,62 @@ fn a_fixture_or_an_unknown_property_is_refused() {
     let unknown = place.run(&["verify", "--property", "duplicate_efect"]).exits(2);
     assert!(unknown.err.contains("did you mean `duplicate_effect`?"), "{}", unknown.err);
 }
+
+#[test]
+fn calls_of_actions_are_not_asked_about_and_no_result_says_that_they_hold() {
+    let place = Place::new();
+    for name in ["coffee", "steps"] {
+        let run = place.run(&["verify", name]).exits(2);
+        assert!(run.out.contains("no call of its actions was tried") && !run.out.contains("holds"), "{}", run.out);
+    }
+}
+
+#[test]
+fn guarantees_that_are_lost_and_gained_against_another_playbook_are_named() {
+    let place = place();
+    place.write("mended.yaml", place.read(PLAYBOOK).replace("effect: not_applied", "effect: unknown"));
+    let lost = place.run(&["verify", PLAYBOOK, "--against", "mended.yaml"]).exits(1);
+    assert!(lost.out.contains("\n  lost            duplicate_effect\n"), "{}", lost.out);
+    let gained = place.run(&["verify", "mended.yaml", "--against", PLAYBOOK, "--format", "json"]).exits(0);
+    let document: serde_json::Value = serde_json::from_str(&gained.out).expect("a document");
+    let against = &document["playbooks"][0]["against"];
+    assert_eq!((&against["gained"][0], &against["lost"]), (&"duplicate_effect".into(), &serde_json::json!([])));
+    let same = place.run(&["verify", "mended.yaml", "--against", "mended.yaml"]).exits(0);
+    assert!(same.out.contains("no guarantee and no assumption is gained or lost"), "{}", same.out);
+}
+
+#[test]
+fn a_page_shows_the_story_with_the_rows_that_decided() {
+    let place = place();
+    place.run(&["verify", "--report", "html=verify.html"]).exits(1);
+    let page = place.read("verify.html");
+    for part in ["duplicate_effect", "no answer; it acted", "+1 effect", "not_applied"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
+fn large_playbooks_and_places_that_are_taken_end_in_a_clear_word() {
+    let place = place();
+    place.write("file", "");
+    let run = place.run(&["verify", "--write-fixtures", "file"]).exits(2);
+    assert!(run.err.contains("nothing was changed"), "{}", run.err);
+    let verdict = |n: u32| {
+        let then = format!("{{ retry_with_backoff: {{ backoff_ms: [{}], max_retries: 999 }} }}", n + 1);
+        format!("  v{n}:\n    means: It is {n}.\n    effect: unknown\n    then: {then}\n")
+    };
+    let rule = |n: u32| format!("  - {{ rule: r{n}, when: {{ kind: k{n} }}, verdict: v{} }}\n", n % 5);
+    let large = |rules: u32, attempts: u32| {
+        let (verdicts, rules): (String, String) = ((0..5).map(verdict).collect(), (0..rules).map(rule).collect());
+        let head = format!("format: playbook/1\nname: large\nverdicts:\n{verdicts}classify:\n{rules}");
+        format!(
+            "{head}otherwise: unclassified\ndefault_queue: p\nqueues: [p]\nlimits: {{ max_attempts: {attempts} }}\n"
+        )
+    };
+    place.write("many.yaml", large(1_000, 5));
+    assert!(place.run(&["verify", "many.yaml"]).exits(0).out.contains("every script of answers"));
+    place.write("deep.yaml", large(5, 1_000));
+    let run = place.run(&["verify", "deep.yaml", "--max-states", "5000"]).exits(3);
+    assert!(run.out.contains("cut short: holds to"), "{}", run.out);
+    assert_eq!(place.run(&["verify", "--max-states", "0", "many.yaml"]).code, 3);
+}

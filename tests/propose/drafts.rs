@@ -475,3 +475,48 @@ fn the_fixtures_of_a_playbook_with_a_graph_lead_to_their_call_or_say_that_nothin
     let other = new("no_beans", "other.jsonl");
     assert!(other.out.contains("the graph of brew refuses `kitchen.clean`"), "{other:?}");
 }
+
+#[test]
+fn a_failure_that_can_hide_an_effect_is_drafted_with_and_without_it_whatever_is_claimed() {
+    let project = Project::new();
+    let new = |verdict: &'static str, when: &'static str, effect: &'static str| {
+        let then = "{ escalate_to_human: { queue: people } }";
+        let ran = project.run(&["propose", "new", verdict, "--when", when, "--effect", effect, "--then", then]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    };
+    for effect in ["not_applied", "applied", "unknown"] {
+        new("odd", "{ kind: odd_words }", effect);
+        let [nothing, acted] =
+            ["odd", "odd-acted"].map(|name| project.read(&format!("proposals/odd/fixtures/{name}.yaml")));
+        assert!(nothing.contains("applied: false") && nothing.contains("effects: 0"), "{nothing}");
+        assert!(acted.contains("applied: true") && acted.contains("effects: 1"), "{acted}");
+        let (_, said) = project.refused(&["propose", "check", "odd"]);
+        assert_eq!(said.contains("untruthful_outcome"), effect != "unknown", "{effect}: {said}");
+        assert_eq!(project.run(&["reject", "odd", "--reason", "tried"]).code, 0);
+        std::fs::remove_dir_all(project.path("proposals/rejected")).expect("the rejected one goes");
+    }
+    new("refused", "{ status: 451 }", "not_applied");
+    assert!(!project.path("proposals/refused/fixtures/refused-acted.yaml").exists(), "it can hide nothing");
+}
+
+#[test]
+fn a_property_that_a_proposal_loses_needs_a_reason_in_its_record() {
+    let project = Project::with_proposal();
+    assert_eq!(project.run(&["propose", "check", "said-no"]).code, 0);
+    project.edit(COPY, "clause: declined }", "clause: declined }, status: 500");
+    let (_, said) = project.refused(&["propose", "check", "said-no"]);
+    assert!(said.contains("property lost: `untruthful_outcome` is lost"), "{said}");
+    assert!(said.contains("lost  untruthful_outcome"), "{said}");
+    let adr = project.read("proposals/said-no/adr.md");
+    project.write("proposals/said-no/adr.md", &format!("{adr}\n## Lost properties\n\nThe bank says so.\n"));
+    let (_, said) = project.refused(&["propose", "check", "said-no"]);
+    assert!(!said.contains("property lost"), "{said}");
+}
+
+#[test]
+fn edited_rows_show_which_properties_they_break() {
+    let project = Project::new();
+    project.edit_first("playbooks/ours.yaml", "effect: unknown", "effect: not_applied");
+    let check = project.run(&["check"]);
+    assert!(check.out.contains("properties of ours") && check.out.contains("lost  "), "{}", check.out);
+}

@@ -20,7 +20,7 @@ pub struct Compared {
     pub gained: Vec<FindingId>,
     /// Properties that some script breaks now, and none did.
     pub lost: Vec<FindingId>,
-    /// What a property rests on now, and did not: the assumption and the property.
+    /// What a property that holds in both rests on now, and did not: the assumption and the property.
     pub assumed: Vec<(String, FindingId)>,
     /// The same the other way round.
     pub assumed_no_more: Vec<(String, FindingId)>,
@@ -37,7 +37,10 @@ pub fn compare(old: &Verified, new: &Verified) -> Compared {
         rests.flat_map(|rests| rests.breaks.iter().map(|(id, _)| (rests.on.clone(), *id))).collect()
     };
     let (before, now) = (broken(old), broken(new));
-    let (rested, rests) = (assumed(old), assumed(new));
+    let is_held = |(_, id): &(String, FindingId)| !before.contains(id) && !now.contains(id);
+    let (mut rested, mut rests) = (assumed(old), assumed(new));
+    rested.retain(is_held);
+    rests.retain(is_held);
     Compared {
         gained: before.difference(&now).copied().collect(),
         lost: now.difference(&before).copied().collect(),

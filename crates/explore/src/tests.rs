@@ -436,3 +436,52 @@ fn lint_names_each_claim_that_the_world_contradicts_and_no_sound_one() {
     assert_eq!(both.len(), 2);
     assert_eq!(both[1], "contradicted_claim: `denied` claims `applied`, and its request may have done nothing");
 }
+
+/// What breaks the embedded playbooks for study, where their comments say so.
+#[test]
+fn each_playbook_for_study_fails_where_its_comment_says() {
+    use FindingId::{
+        DenialNotEscalated, DuplicateEffect, RetriedAfterConflict, RetriedAfterDenial, StaleEvidenceResent,
+        UnsafeRetry, UntruthfulOutcome,
+    };
+    // All of them send a write without a key again that may have acted; what else they do stands behind.
+    let others: [(&str, &[FindingId]); 14] = [
+        ("preset/aileron", &[UnsafeRetry, DenialNotEscalated]),
+        ("preset/aws-2.0", &[UntruthfulOutcome, UnsafeRetry]),
+        ("preset/aws-2.1", &[UntruthfulOutcome, UnsafeRetry]),
+        ("preset/envoy", &[UntruthfulOutcome, UnsafeRetry]),
+        ("preset/grpc", &[UnsafeRetry]),
+        ("preset/llm-client", &[RetriedAfterConflict, UnsafeRetry]),
+        ("preset/mcp-2026-07-28", &[UnsafeRetry]),
+        ("preset/polly", &[UnsafeRetry]),
+        ("preset/resilience4j", &[UnsafeRetry]),
+        ("preset/stripe", &[RetriedAfterConflict]),
+        ("preset/temporal", &[UnsafeRetry]),
+        ("study/course-dispatcher-literal", &[UnsafeRetry, DenialNotEscalated]),
+        (
+            "study/retry-everything",
+            &[RetriedAfterDenial, RetriedAfterConflict, UnsafeRetry, DenialNotEscalated, StaleEvidenceResent],
+        ),
+        (
+            "study/typed-verdicts-literal",
+            &[
+                UntruthfulOutcome,
+                RetriedAfterDenial,
+                RetriedAfterConflict,
+                UnsafeRetry,
+                DenialNotEscalated,
+                StaleEvidenceResent,
+            ],
+        ),
+    ];
+    let of_study = |name: &&str| name.starts_with("preset/") || name.starts_with("study/");
+    let known: BTreeSet<&str> = playbook::EMBEDDED.into_iter().filter(of_study).collect();
+    assert_eq!(known, others.iter().map(|(name, _)| *name).collect());
+    for (name, others) in others {
+        let result = verify(&shipped(name), &ALL);
+        let found = violated(&result);
+        assert_eq!(found.first(), Some(&(DuplicateEffect, 1)), "{name}");
+        let behind: Vec<FindingId> = found.iter().skip(1).map(|(id, _)| *id).collect();
+        assert_eq!((behind.as_slice(), result.complete), (others, true), "{name}");
+    }
+}
