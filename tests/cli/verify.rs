@@ -66,7 +66,7 @@ fn calls_of_actions_are_not_asked_about_and_no_result_says_that_they_hold() {
 #[test]
 fn guarantees_that_are_lost_and_gained_against_another_playbook_are_named() {
     let place = place();
-    place.write("mended.yaml", place.read(PLAYBOOK).replace("effect: not_applied", "effect: unknown"));
+    place.write("mended.yaml", &place.read(PLAYBOOK).replace("effect: not_applied", "effect: unknown"));
     let lost = place.run(&["verify", PLAYBOOK, "--against", "mended.yaml"]).exits(1);
     assert!(lost.out.contains("\n  lost            duplicate_effect\n"), "{}", lost.out);
     let gained = place.run(&["verify", "mended.yaml", "--against", PLAYBOOK, "--format", "json"]).exits(0);
@@ -105,9 +105,9 @@ fn large_playbooks_and_places_that_are_taken_end_in_a_clear_word() {
             "{head}otherwise: unclassified\ndefault_queue: p\nqueues: [p]\nlimits: {{ max_attempts: {attempts} }}\n"
         )
     };
-    place.write("many.yaml", large(1_000, 5));
+    place.write("many.yaml", &large(1_000, 5));
     assert!(place.run(&["verify", "many.yaml"]).exits(0).out.contains("every script of answers"));
-    place.write("deep.yaml", large(5, 1_000));
+    place.write("deep.yaml", &large(5, 1_000));
     let run = place.run(&["verify", "deep.yaml", "--max-states", "5000"]).exits(3);
     assert!(run.out.contains("cut short: holds to"), "{}", run.out);
     assert_eq!(place.run(&["verify", "--max-states", "0", "many.yaml"]).code, 3);
