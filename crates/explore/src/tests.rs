@@ -475,7 +475,7 @@ fn each_playbook_for_study_fails_where_its_comment_says() {
         ),
     ];
     let of_study = |name: &&str| name.starts_with("preset/") || name.starts_with("study/");
-    let known: BTreeSet<&str> = playbook::EMBEDDED.into_iter().filter(of_study).collect();
+    let known: BTreeSet<&str> = playbook::EMBEDDED.iter().copied().filter(of_study).collect();
     assert_eq!(known, others.iter().map(|(name, _)| *name).collect());
     for (name, others) in others {
         let result = verify(&shipped(name), &ALL);
