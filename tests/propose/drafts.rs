@@ -301,6 +301,7 @@ fn a_rule_for_a_verdict_wants_a_fixture_that_it_catches_and_one_that_it_spares()
         std::fs::remove_file(project.path(&format!("proposals/slow-2/fixtures/{file}.yaml"))).unwrap();
         project.refused(&["propose", "check"]).1
     };
+    without("slow-2-acted");
     let said = without("not-slow-2");
     assert!(said.contains("no look alike:") && !said.contains("catches nothing:"), "{said}");
     // A fixture that gets the verdict by another rule shows nothing of this one.

@@ -107,7 +107,7 @@ fn a_proposal_that_changes_no_row_is_not_recorded() {
     project.remove("proposals/said-no/base.yaml");
     project.run(&["propose", "rebase", "said-no"]).exits(0);
     project.write("proposals/said-no/adr.md", &record("Nothing follows."));
-    for name in ["said-no", "not-said-no"] {
+    for name in ["said-no", "said-no-acted", "not-said-no"] {
         fs::remove_file(project.path(&format!("proposals/said-no/fixtures/{name}.yaml"))).unwrap();
     }
     both_refuse(&project, 1, &["catches nothing: no fixture shows the change"]);

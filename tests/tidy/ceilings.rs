@@ -11,10 +11,10 @@ const CEILINGS: [(&str, usize); 8] = [
     ("crates/engine/src", 19_850),
     ("crates/explore/src", 2_800),
     ("crates/formats/src", 11_800),
-    ("crates/report/src", 13_700),
+    ("crates/report/src", 13_800),
     ("crates/intake/src", 20_300),
     ("crates/serve/src", 2_700),
-    ("src", 17_460),
+    ("src", 17_700),
 ];
 
 /// A package this far below its ceiling gets a lower one.
