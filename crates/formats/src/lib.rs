@@ -6,6 +6,7 @@ pub mod diagnostic;
 pub mod fixture;
 pub mod golden;
 pub mod history;
+pub mod number;
 pub mod plain;
 pub mod playbook;
 pub mod schema;

@@ -2,14 +2,10 @@
 
 mod again;
 pub mod conform;
-pub mod decider;
 pub mod error;
-mod events;
 pub mod journal;
 #[cfg(test)]
 mod journal_tests;
-mod object;
-pub mod protocol;
 pub mod said;
 pub mod server;
 pub mod session;
@@ -20,3 +16,6 @@ mod tests;
 pub mod trace;
 
 pub use again::decided_again;
+pub use playproof_protocol::{decider, protocol};
+
+use playproof_protocol::{driver_lines, mentioned, object};

@@ -8,11 +8,12 @@ use playproof_engine::drive::{Dispatcher, InputFault, NewCall, Want};
 use playproof_engine::event::{Decision, OutcomeKind, RequestKind, Status};
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::plan::Plan;
-use playproof_engine::time::{Duration, Instant};
+use playproof_engine::time::Instant;
 
 use crate::decider::Decider;
+use crate::driver_lines;
 use crate::error::{ErrorCode, LineError};
-use crate::events::Mentioned;
+use crate::mentioned::Mentioned;
 use crate::object::Object;
 use crate::said::{Asked, Came, GivenAnswer, Hello, Input, Question, Resolved, Said};
 use crate::shadow::Shadow;
@@ -270,10 +271,7 @@ impl Session {
         }
         let draw = self.dispatcher.draw(call, attempt);
         if let Some((records, draw)) = self.records.as_mut().zip(draw) {
-            let mut record = String::new();
-            let object = Object::new(&mut record).text("type", "draw").text("id", &given.id);
-            object.number("attempt", attempt.get()).json("draw", &draw.to_string()).end();
-            records.push_back(record);
+            records.push_back(driver_lines::draw(&given.id, attempt, draw));
         }
         Ok(())
     }
@@ -362,7 +360,7 @@ impl Session {
         if self.hello.events || self.records.is_some() {
             let objects = self.mentioned.objects(&self.dispatcher, &events);
             if let Some(records) = &mut self.records {
-                records.extend(objects.iter().map(|event| format!("{{\"type\":\"decision\",{}", &event[1..])));
+                records.extend(objects.iter().map(|event| driver_lines::decision(event)));
             }
             if self.hello.events {
                 object = object.list("events", &objects, |out, event| out.push_str(event));
@@ -385,12 +383,9 @@ impl Session {
             }
             Want::Step { call, action } => {
                 let Some((made, of)) = self.dispatcher.made(call).zip(self.dispatcher.made(action)) else { return };
-                shown::step(out, made, &of.name);
+                driver_lines::step(Object::new(out), made, &of.name).end();
                 if let Some(records) = &mut self.records {
-                    let mut record = String::new();
-                    shown::step(&mut record, made, &of.name);
-                    let at = Duration::to_string(&self.now.since(Instant::ZERO));
-                    records.push_back(format!("{{\"type\":\"step\",\"at_ms\":{at},{}", &record[1..]));
+                    records.push_back(driver_lines::step_record(self.now, made, &of.name));
                 }
             }
             Want::End { call } => self.end(out, call),

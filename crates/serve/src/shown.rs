@@ -9,7 +9,7 @@ use playproof_engine::ids::{ActionId, CallId, StepId};
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::time::{Duration, Instant};
 
-use crate::events::Mentioned;
+use crate::mentioned::Mentioned;
 use crate::object::Object;
 
 /// A request that is wanted.
@@ -43,12 +43,6 @@ pub(crate) fn only_send(out: &mut String, name: &str, within: Duration) {
 /// A moment that is waited for.
 pub(crate) fn wait(out: &mut String, name: &str, until: Instant) {
     Object::new(out).text("wait", name).at("until_ms", until).end();
-}
-
-/// A call that was made for a step.
-pub(crate) fn step(out: &mut String, made: &NewCall, of: &str) {
-    let object = Object::new(out).text("step", &made.name).text("of", of).text("tool", &made.tool);
-    object.json("args", &made.args).text_if("key", made.key.as_deref()).end();
 }
 
 /// What is known of a tool.

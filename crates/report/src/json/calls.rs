@@ -1,7 +1,5 @@
 //! One object a call: how it ended under one playbook, and what was found. Written in whole fragments, as events are.
 
-use super::events::{self, Said};
-use super::fragment::{digits, list, number, quote, raw, span, text, text_if, word};
 use super::write::append;
 use crate::view::CallView;
 use playproof_analysis::envelope::{Detail, Details, EnvelopeCall, EnvelopeKind, GraphAnswer, audit_id, envelope};
@@ -10,6 +8,8 @@ use playproof_engine::event::{Decision, EffectClaim, Finding, OutcomeKind, Outco
 use playproof_engine::ids::{ActionId, CallId, StepId};
 use playproof_engine::sim::{CallTally, OffTape};
 use playproof_engine::time::Duration;
+use playproof_protocol::events::{self, Said};
+use playproof_protocol::fragment::{digits, list, number, quote, raw, span, text, text_if, word};
 
 /// Where the events of a call are told.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,15 +2,14 @@
 //! in whole fragments.
 
 mod calls;
-mod events;
-mod fragment;
 mod row;
 mod shared;
 mod summary;
 mod write;
 
 pub use calls::{CallParts, Events, write_call};
-pub use events::{event_objects, write_events};
 pub use row::RowJson;
 pub use summary::{InputJson, PlaceJson, ReplayedJson, inputs, place, replayed};
 pub use write::{Map, Millis, append, document, raw};
+
+pub use playproof_protocol::events::{event_objects, write_events};

@@ -6,9 +6,9 @@ use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, Formatter};
 use serde_json::value::RawValue;
 
-use super::fragment;
 use playproof_engine::time::Duration;
 use playproof_formats::text::is_unsafe_to_print;
+use playproof_protocol::fragment;
 
 /// A value as JSON, without a line break at its end.
 pub fn document(value: &impl Serialize) -> String {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use playproof_engine::event::{Decision, OutcomeWord, unnamed};
+use playproof_engine::event::{Decision, Draw, OutcomeWord, unnamed};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::plan::Plan;
-use playproof_engine::sim::{Recording, Scenario};
+use playproof_engine::sim::{Recording, Scenario, SimulationRecord};
 use playproof_engine::time::Instant;
 use playproof_report::json::event_objects;
 
@@ -60,13 +60,13 @@ pub fn compare(
     let names: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
     let name = |call: playproof_engine::ids::CallId| names.get(call.index()).cloned().unwrap_or_default();
     let mut expected: BTreeMap<String, Vec<(Instant, String)>> = BTreeMap::new();
-    let mut draws: BTreeMap<(String, AttemptNo), String> = BTreeMap::new();
+    let mut draws: BTreeMap<(String, AttemptNo), Draw> = BTreeMap::new();
     for event in &record.events {
         let what = match event.what {
             Decision::AttemptStarted { attempt, .. } => format!("send {attempt}"),
             Decision::Outcome(outcome) => format!("done {}", outcome.kind.as_str()),
             Decision::RetryScheduled { attempt, draw: Some(draw), .. } => {
-                draws.insert((name(event.call), AttemptNo::new(attempt.get().saturating_sub(1))), draw.to_string());
+                draws.insert((name(event.call), AttemptNo::new(attempt.get().saturating_sub(1))), draw);
                 continue;
             }
             _ => continue,
@@ -83,12 +83,10 @@ pub fn compare(
         }),
         false => first_difference(&expected, &driven, how.ignores_waits),
     };
-    let transcript = record.transcript(&plan.names, &names, &unnamed);
     let mut events: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
     if !driven.events.is_empty() {
-        for (event, object) in record.events.iter().zip(event_objects(&transcript)) {
-            let object: serde_json::Value = serde_json::from_str(&object).unwrap_or_default(); // of our own
-            events.entry(name(event.call)).or_default().0.push(object.to_string());
+        for (call, own) in events_of(&record, plan, &names) {
+            events.entry(call).or_default().0 = own;
         }
         for (call, told) in &driven.events {
             events.entry(call.clone()).or_default().1 = told.iter().map(ToString::to_string).collect();
@@ -96,6 +94,18 @@ pub fn compare(
         events.retain(|_, (own, told)| own != told);
     }
     Ok(Compared { difference, effects, effects_caused: driven.effects, events })
+}
+
+/// The events of each simulated call, as objects without its name.
+pub(super) fn events_of(record: &SimulationRecord, plan: &Plan, names: &[String]) -> BTreeMap<String, Vec<String>> {
+    let transcript = record.transcript(&plan.names, names, &unnamed);
+    let mut events: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (event, object) in record.events.iter().zip(event_objects(&transcript)) {
+        let object: serde_json::Value = serde_json::from_str(&object).unwrap_or_default(); // of our own
+        let name = names.get(event.call.index()).cloned().unwrap_or_default();
+        events.entry(name).or_default().push(object.to_string());
+    }
+    events
 }
 
 /// The first decision of the first call that differs.

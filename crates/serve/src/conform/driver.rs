@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use playproof_engine::clock::{EventPriority, EventQueue};
-use playproof_engine::event::RequestKind;
+use playproof_engine::event::{Draw, RequestKind};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{AttemptNo, CallId, EvidenceId};
 use playproof_engine::plan::Plan;
@@ -16,7 +16,8 @@ use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{Ledger, Request, Upstream};
 use playproof_intake::number::Decimal;
 
-use super::lines::{self, Came};
+use super::lines;
+use crate::driver_lines::{self, Answer, Came};
 
 /// The most lines of one fixture: a dispatcher that needs more does not end.
 const LINES_MAX: usize = 20_000;
@@ -71,7 +72,7 @@ pub(super) struct Driver<'a, A> {
     pub fixture: &'a Fixture,
     pub scenario: &'a Scenario<'a>,
     /// The draws of waits, by call and attempt.
-    pub draws: &'a BTreeMap<(String, AttemptNo), String>,
+    pub draws: &'a BTreeMap<(String, AttemptNo), Draw>,
     pub ask: A,
     upstream: Upstream,
     queue: EventQueue<Due>,
@@ -85,7 +86,7 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
         plan: &'a Plan,
         fixture: &'a Fixture,
         scenario: &'a Scenario<'a>,
-        draws: &'a BTreeMap<(String, AttemptNo), String>,
+        draws: &'a BTreeMap<(String, AttemptNo), Draw>,
         ask: A,
     ) -> Self {
         let mut upstream = Upstream::default();
@@ -132,20 +133,21 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
             Due::Call(n) => {
                 let written = self.fixture.calls.get(n)?;
                 let driven = self.scenario.calls.iter().find(|known| known.name == written.name)?;
-                Some(lines::call(self.plan, now, written, driven))
+                Some(driver_lines::call(now, &lines::new_call(self.plan, written, driven)))
             }
             Due::Cancel(n) => {
                 let name = &self.fixture.calls.get(n)?.name;
-                (!is_over(name)).then(|| lines::bare("cancel", now, name))
+                (!is_over(name)).then(|| driver_lines::bare("cancel", now, name))
             }
-            Due::Wake(name) => (!is_over(&name)).then(|| lines::bare("wake", now, &name)),
+            Due::Wake(name) => (!is_over(&name)).then(|| driver_lines::bare("wake", now, &name)),
             Due::Answer(name, _, Came::Timeout | Came::Lost) if is_over(&name) => None,
             Due::Answer(name, asked, came) => {
                 let draw = match asked {
-                    RequestKind::Attempt(attempt) => self.draws.get(&(name.clone(), attempt)).map(String::as_str),
+                    RequestKind::Attempt(attempt) => self.draws.get(&(name.clone(), attempt)).copied(),
                     _ => None,
                 };
-                Some(lines::answer(now, &name, asked, &came, draw))
+                let said = Answer { name: &name, asked, came, draw, held: Duration::ZERO };
+                Some(driver_lines::answer(now, &said))
             }
         }
     }

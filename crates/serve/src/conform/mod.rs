@@ -4,6 +4,8 @@ mod compared;
 mod driver;
 mod lines;
 #[cfg(test)]
+mod live_tests;
+#[cfg(test)]
 mod tests;
 
 pub use compared::{Compared, Comparison, Difference, compare};

@@ -1,4 +1,5 @@
-//! Two drivers, one result: every fixture under each of its playbooks, simulated, and by the lines of a session.
+//! Three drivers, one result: every fixture under each of its playbooks, simulated, by the lines of a session, and live
+//! (`live_tests`).
 
 #![expect(clippy::disallowed_methods, reason = "a test reads the fixtures")]
 
@@ -32,7 +33,7 @@ fn read(path: &Path) -> std::sync::Arc<Source> {
     Source::whole(path.to_string_lossy(), std::fs::read_to_string(path).unwrap())
 }
 
-fn plan(name: &str, facts: &Tools) -> Plan {
+pub(super) fn plan(name: &str, facts: &Tools) -> Plan {
     let parsed = playbook::parse(read(&repository().join(format!("playbooks/{name}.yaml"))));
     Plan::new(parsed.unwrap_or_else(|report| panic!("{report}")).playbook, facts)
 }
@@ -57,15 +58,18 @@ struct BySession {
     facts: Tools,
 }
 
+/// What a fixture says of its tools: a dispatcher that runs knows it from its project.
+pub(super) fn facts_of(fixture: &Fixture) -> Tools {
+    if fixture.tools.is_empty() {
+        return Tools::default();
+    }
+    let text = format!("format: tools/1\n{}", tool_facts(&fixture.tools));
+    tools::parse(Source::whole("facts", text)).unwrap_or_else(|report| panic!("{report}")).tools
+}
+
 /// A fixture by a session under a playbook; its answers go through `change`.
 fn by_session(name: &str, fixture: &Fixture, change: impl Fn(String) -> String) -> BySession {
-    let facts = match fixture.tools.is_empty() {
-        true => Tools::default(),
-        false => {
-            let text = format!("format: tools/1\n{}", tool_facts(&fixture.tools));
-            tools::parse(Source::whole("facts", text)).unwrap_or_else(|report| panic!("{report}")).tools
-        }
-    };
+    let facts = facts_of(fixture);
     let fingerprint = playbook::fingerprint(&plan(name, &facts).playbook).to_string();
     let decider = Decider { playbook: name.to_owned(), fingerprint, engine: String::new(), shadow: false };
     let mut session = Session::new(plan(name, &facts), decider, true);
@@ -113,8 +117,19 @@ fn replayed(plan: &Plan, journal: &str, keys: KeyDialect) -> ComparedDecisions {
     observer.0.into_inner().unwrap()
 }
 
+/// How the decisions of a journal differ when its lines are decided again, or replayed as a trace.
+pub(super) fn unlike(plan: &dyn Fn() -> Plan, journal: &str, keys: KeyDialect) -> Option<String> {
+    let calls = journal.lines().filter(|line| line.starts_with("{\"type\":\"call\"")).count() as u64;
+    let again = decided_again(journal.as_bytes(), plan(), |line| line.to_string()).unwrap();
+    let both = [("again", again), ("as a trace", replayed(&plan(), journal, keys))];
+    both.into_iter().find_map(|(how, compared)| {
+        let is_whole = compared.calls >= calls && compared.undecided == 0 && compared.decisions > 0;
+        (!compared.differences.is_empty() || !is_whole).then(|| format!("{how}: {compared:?} of {calls}"))
+    })
+}
+
 /// The runs of all fixtures under each of their playbooks.
-fn runs() -> Vec<(String, String, Fixture)> {
+pub(super) fn runs() -> Vec<(String, String, Fixture)> {
     let mut all = Vec::new();
     for (name, fixture) in fixtures() {
         let playbooks =
@@ -134,15 +149,8 @@ fn every_fixture_has_the_same_decisions_simulated_and_by_the_lines_of_a_session_
         if compared.difference.is_some() || !compared.events.is_empty() || compared.effects != compared.effects_caused {
             differ.push(format!("{fixture_name} under {name}: {compared:#?}"));
         }
-        let calls = of.journal.lines().filter(|line| line.starts_with("{\"type\":\"call\"")).count() as u64;
-        let again = decided_again(of.journal.as_bytes(), plan(&name, &of.facts), |line| line.to_string()).unwrap();
-        let replayed = replayed(&plan(&name, &of.facts), &of.journal, fixture.keys);
-        for (how, compared) in [("again", again), ("as a trace", replayed)] {
-            let is_whole = compared.calls >= calls && compared.undecided == 0 && compared.decisions > 0;
-            if !compared.differences.is_empty() || !is_whole {
-                differ.push(format!("{fixture_name} under {name}, {how}: {:?} of {calls}", compared));
-            }
-        }
+        let again = unlike(&|| plan(&name, &of.facts), &of.journal, fixture.keys);
+        differ.extend(again.map(|how| format!("{fixture_name} under {name}, {how}")));
     }
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ.join("\n"));
 }

@@ -20,7 +20,7 @@ pub struct Decider {
 
 impl Decider {
     /// The first line of a journal that begins after a moment.
-    pub(crate) fn head(&self, at: Instant) -> String {
+    pub fn head(&self, at: Instant) -> String {
         let mut head = String::new();
         self.write(Object::new(&mut head).text("type", "journal")).at("at_ms", at).end();
         head.push('\n');
@@ -28,7 +28,7 @@ impl Decider {
     }
 
     /// The protocol, and what decides.
-    pub(crate) fn write<'o>(&self, object: Object<'o>) -> Object<'o> {
+    pub fn write<'o>(&self, object: Object<'o>) -> Object<'o> {
         let object = object
             .text("protocol", PROTOCOL)
             .text("playbook", &self.playbook)

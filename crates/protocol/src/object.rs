@@ -4,27 +4,28 @@ use playproof_engine::time::{Duration, Instant};
 use playproof_formats::plain::is_plain;
 
 /// A JSON object at the end of a text.
-pub(crate) struct Object<'a> {
+#[derive(Debug)]
+pub struct Object<'a> {
     out: &'a mut String,
     is_empty: bool,
 }
 
 impl<'a> Object<'a> {
     /// Begins an object.
-    pub(crate) fn new(out: &'a mut String) -> Object<'a> {
+    pub fn new(out: &'a mut String) -> Object<'a> {
         out.push('{');
         Object { out, is_empty: true }
     }
 
     /// A text.
-    pub(crate) fn text(mut self, key: &str, value: &str) -> Self {
+    pub fn text(mut self, key: &str, value: &str) -> Self {
         self.key(key);
         quote(self.out, value);
         self
     }
 
     /// A text, left out where there is none.
-    pub(crate) fn text_if(self, key: &str, value: Option<&str>) -> Self {
+    pub fn text_if(self, key: &str, value: Option<&str>) -> Self {
         match value {
             Some(value) => self.text(key, value),
             None => self,
@@ -32,39 +33,47 @@ impl<'a> Object<'a> {
     }
 
     /// JSON as it is.
-    pub(crate) fn json(mut self, key: &str, value: &str) -> Self {
+    pub fn json(mut self, key: &str, value: &str) -> Self {
         self.key(key);
         self.out.push_str(value);
         self
     }
 
     /// Whether something is so.
-    pub(crate) fn truth(self, key: &str, is_so: bool) -> Self {
+    pub fn truth(self, key: &str, is_so: bool) -> Self {
         self.json(key, if is_so { "true" } else { "false" })
     }
 
     /// A whole number.
-    pub(crate) fn number(self, key: &str, value: impl Into<u64>) -> Self {
+    pub fn number(self, key: &str, value: impl Into<u64>) -> Self {
         self.json(key, &value.into().to_string())
     }
 
     /// A span in milliseconds.
-    pub(crate) fn span(self, key: &str, value: Duration) -> Self {
+    pub fn span(self, key: &str, value: Duration) -> Self {
         self.json(key, &value.to_string())
     }
 
+    /// The same, left out where there is none.
+    pub fn span_if(self, key: &str, value: Option<Duration>) -> Self {
+        match value {
+            Some(value) => self.span(key, value),
+            None => self,
+        }
+    }
+
     /// A moment in milliseconds.
-    pub(crate) fn at(self, key: &str, value: Instant) -> Self {
+    pub fn at(self, key: &str, value: Instant) -> Self {
         self.span(key, value.since(Instant::ZERO))
     }
 
     /// A list of texts.
-    pub(crate) fn texts<'t>(self, key: &str, values: impl IntoIterator<Item = &'t str>) -> Self {
+    pub fn texts<'t>(self, key: &str, values: impl IntoIterator<Item = &'t str>) -> Self {
         self.list(key, values, quote)
     }
 
     /// A list.
-    pub(crate) fn list<T>(
+    pub fn list<T>(
         mut self,
         key: &str,
         values: impl IntoIterator<Item = T>,
@@ -83,12 +92,12 @@ impl<'a> Object<'a> {
     }
 
     /// What a function adds.
-    pub(crate) fn with(self, add: impl FnOnce(Self) -> Self) -> Self {
+    pub fn with(self, add: impl FnOnce(Self) -> Self) -> Self {
         add(self)
     }
 
     /// Ends it.
-    pub(crate) fn end(self) {
+    pub fn end(self) {
         self.out.push('}');
     }
 
@@ -103,7 +112,7 @@ impl<'a> Object<'a> {
 }
 
 /// A text in quotes.
-pub(crate) fn quote(out: &mut String, text: &str) {
+pub fn quote(out: &mut String, text: &str) {
     if is_plain(text.as_bytes()) {
         out.push('"');
         out.push_str(text);

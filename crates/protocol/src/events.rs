@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::fragment::{digits, millis, number, quote, quoted, raw, span, text, text_if};
+use crate::fragment::{digits, millis, number, quote, quoted, raw, span, text, text_if};
 use playproof_engine::event::{
     Decision, DecisionEvent, ErrorFacts, FieldKey, FieldValue, Headers, KindFrom, Outcome, Status, Transcript,
 };
@@ -13,9 +13,9 @@ use playproof_engine::time::Instant;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
     /// Under which playbook, and of which call.
-    pub(super) head: Range<usize>,
+    pub head: Range<usize>,
     /// How the call ended.
-    pub(super) outcome: Range<usize>,
+    pub outcome: Range<usize>,
 }
 
 /// Appends a line for each event to `out`, and says where there the last call's lines say what can be copied.
@@ -62,8 +62,15 @@ pub fn event_objects(transcript: &Transcript<'_>) -> Vec<String> {
     transcript.events.iter().map(object).collect()
 }
 
+/// An error as an object.
+pub fn error_object(error: &ErrorFacts) -> String {
+    let mut out = Vec::new();
+    failure(&mut out, error);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 /// An event as an object without the call that it is about.
-pub(super) fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
+pub fn write_event(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent) {
     raw(out, "{\"at_ms\":");
     millis(out, event.at.as_micros());
     fields(out, transcript, event);
@@ -94,7 +101,7 @@ fn fields(out: &mut Vec<u8>, transcript: &Transcript<'_>, event: &DecisionEvent)
 }
 
 /// How a call ended, behind what was written before.
-pub(super) fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Outcome) {
+pub fn ended(out: &mut Vec<u8>, transcript: &Transcript<'_>, outcome: &Outcome) {
     outcome.each_field(
         #[inline(always)]
         |key, value| field(out, transcript, key, value),
@@ -201,20 +208,14 @@ fn headers(out: &mut Vec<u8>, headers: &Headers) {
 mod tests {
     use super::*;
 
-    fn written(error: &ErrorFacts) -> String {
-        let mut out = Vec::new();
-        failure(&mut out, error);
-        String::from_utf8(out).expect("text")
-    }
-
     #[test]
     fn an_error_is_written_with_its_headers_and_what_it_says_of_retrying() {
         let headers = Headers::new([("X-B", "1"), ("retry-after", "a \"few\" s"), ("x-b", "2")]);
         let error = ErrorFacts { status: Some(503), should_retry: Some(false), headers, ..ErrorFacts::default() };
         let expected = r#"{"status":503,"should_retry":false,"headers":{"retry-after":"a \"few\" s","x-b":["1","2"]}}"#;
-        assert_eq!(written(&error), expected);
+        assert_eq!(error_object(&error), expected);
         let alone = ErrorFacts { should_retry: None, status: None, ..error };
-        assert_eq!(written(&alone), expected.replace(r#""status":503,"should_retry":false,"#, ""));
-        assert_eq!(written(&ErrorFacts::default()), "{}");
+        assert_eq!(error_object(&alone), expected.replace(r#""status":503,"should_retry":false,"#, ""));
+        assert_eq!(error_object(&ErrorFacts::default()), "{}");
     }
 }

@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::events::event_objects;
+use crate::object::quote;
 use playproof_engine::drive::Dispatcher;
 use playproof_engine::event::{Decision, DecisionEvent, ErrorFacts, FieldValue, NameId, Status, Transcript, unnamed};
 use playproof_engine::ids::{CallId, ErrorId};
-use playproof_report::json::event_objects;
-
-use crate::object::quote;
 
 /// What events mention, by their numbers.
 #[derive(Debug, Default)]
-pub(crate) struct Mentioned {
+pub struct Mentioned {
     calls: Vec<String>,
     servers: Vec<String>,
     errors: Vec<Arc<ErrorFacts>>,
@@ -20,7 +19,7 @@ pub(crate) struct Mentioned {
 
 impl Mentioned {
     /// The events as objects, with the ids of their calls.
-    pub(crate) fn objects(&mut self, dispatcher: &Dispatcher, events: &[DecisionEvent]) -> Vec<String> {
+    pub fn objects(&mut self, dispatcher: &Dispatcher, events: &[DecisionEvent]) -> Vec<String> {
         let mut last: BTreeMap<CallId, CallId> = BTreeMap::new(); // the last call that a call's events mention
         for event in events {
             if let Some(other) = mentions(event).find_map(call_of) {
@@ -83,14 +82,14 @@ impl Mentioned {
     }
 
     /// Takes an error, so that a transcript knows it.
-    pub(crate) fn learn_error(&mut self, dispatcher: &Dispatcher, id: ErrorId) {
+    pub fn learn_error(&mut self, dispatcher: &Dispatcher, id: ErrorId) {
         if let Some(error) = dispatcher.error(id) {
             put(&mut self.errors, id.index(), Arc::new(error.clone()));
         }
     }
 
     /// The errors that were taken, by `ErrorId`.
-    pub(crate) fn errors(&self) -> &[Arc<ErrorFacts>] {
+    pub fn errors(&self) -> &[Arc<ErrorFacts>] {
         &self.errors
     }
 }

@@ -9,20 +9,20 @@ use playproof_formats::text::{JsonEscape, is_unsafe_to_print};
 
 /// A fragment as it stands.
 #[inline]
-pub(super) fn raw(out: &mut Vec<u8>, fragment: &'static str) {
+pub fn raw(out: &mut Vec<u8>, fragment: &'static str) {
     out.extend_from_slice(fragment.as_bytes());
 }
 
 /// A fragment and a text.
 #[inline]
-pub(super) fn text(out: &mut Vec<u8>, fragment: &'static str, value: &str) {
+pub fn text(out: &mut Vec<u8>, fragment: &'static str, value: &str) {
     raw(out, fragment);
     quote(out, value);
 }
 
 /// The same, left out where there is no text.
 #[inline]
-pub(super) fn text_if(out: &mut Vec<u8>, fragment: &'static str, value: Option<&str>) {
+pub fn text_if(out: &mut Vec<u8>, fragment: &'static str, value: Option<&str>) {
     if let Some(value) = value {
         text(out, fragment, value);
     }
@@ -30,7 +30,7 @@ pub(super) fn text_if(out: &mut Vec<u8>, fragment: &'static str, value: Option<&
 
 /// A fragment that ends with a quote, and a word of the files: such words need no escapes.
 #[inline]
-pub(super) fn word(out: &mut Vec<u8>, fragment: &'static str, word: &'static str) {
+pub fn word(out: &mut Vec<u8>, fragment: &'static str, word: &'static str) {
     raw(out, fragment);
     raw(out, word);
     out.push(b'"');
@@ -38,7 +38,7 @@ pub(super) fn word(out: &mut Vec<u8>, fragment: &'static str, word: &'static str
 
 /// A word of the files in quotes.
 #[inline]
-pub(super) fn quoted(out: &mut Vec<u8>, word: &'static str) {
+pub fn quoted(out: &mut Vec<u8>, word: &'static str) {
     out.push(b'"');
     raw(out, word);
     out.push(b'"');
@@ -46,20 +46,20 @@ pub(super) fn quoted(out: &mut Vec<u8>, word: &'static str) {
 
 /// A fragment and a whole number.
 #[inline]
-pub(super) fn number(out: &mut Vec<u8>, fragment: &'static str, value: impl Into<u64>) {
+pub fn number(out: &mut Vec<u8>, fragment: &'static str, value: impl Into<u64>) {
     raw(out, fragment);
     digits(out, value.into());
 }
 
 /// A fragment and a span in milliseconds.
 #[inline]
-pub(super) fn span(out: &mut Vec<u8>, fragment: &'static str, value: Duration) {
+pub fn span(out: &mut Vec<u8>, fragment: &'static str, value: Duration) {
     raw(out, fragment);
     millis(out, value.as_micros());
 }
 
 /// `[`, what `write` makes of each value with commas between, and `]`.
-pub(super) fn list<T>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>, write: impl Fn(&mut Vec<u8>, T)) {
+pub fn list<T>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>, write: impl Fn(&mut Vec<u8>, T)) {
     out.push(b'[');
     for (n, value) in values.into_iter().enumerate() {
         if n > 0 {
@@ -71,7 +71,7 @@ pub(super) fn list<T>(out: &mut Vec<u8>, values: impl IntoIterator<Item = T>, wr
 }
 
 /// A JSON string that no terminal obeys: also what JSON would let through is escaped where it is treacherous.
-pub(super) fn quote(out: &mut Vec<u8>, text: &str) {
+pub fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     if is_plain(text.as_bytes()) {
         out.extend_from_slice(text.as_bytes());
@@ -94,7 +94,7 @@ fn quote_carefully(out: &mut Vec<u8>, text: &str) {
 }
 
 /// A character as JSON escapes it.
-pub(super) fn escape<W: Write + ?Sized>(out: &mut W, c: char) -> io::Result<()> {
+pub fn escape<W: Write + ?Sized>(out: &mut W, c: char) -> io::Result<()> {
     match c {
         '"' => out.write_all(b"\\\""),
         '\\' => out.write_all(b"\\\\"),
@@ -105,7 +105,8 @@ pub(super) fn escape<W: Write + ?Sized>(out: &mut W, c: char) -> io::Result<()> 
     }
 }
 
-pub(super) fn millis(out: &mut Vec<u8>, micros: u64) {
+/// A span of so many microseconds in milliseconds, with decimals only where it is not whole.
+pub fn millis(out: &mut Vec<u8>, micros: u64) {
     digits(out, micros / 1_000);
     let rest = micros % 1_000;
     if rest > 0 {
@@ -114,8 +115,9 @@ pub(super) fn millis(out: &mut Vec<u8>, micros: u64) {
     }
 }
 
+/// A whole number.
 #[inline]
-pub(super) fn digits(out: &mut Vec<u8>, value: u64) {
+pub fn digits(out: &mut Vec<u8>, value: u64) {
     match u8::try_from(value) {
         Ok(digit @ 0..=9) => out.push(b'0' + digit), // most counts are small
         _ => long_digits(out, value),

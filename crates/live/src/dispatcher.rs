@@ -1,0 +1,161 @@
+//! The dispatcher as a program has it: the future of a call makes its requests, and waits for them and for moments.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use tokio::time::Sleep;
+
+use playproof_engine::drive::NewCall;
+use playproof_engine::event::RequestKind;
+use playproof_engine::ids::{AttemptNo, CallId};
+use playproof_engine::plan::Plan;
+
+use crate::core::{Core, Next};
+use crate::recorder::Recorder;
+use crate::request::{Attempt, Ended, Failure};
+
+/// A dispatcher under one plan; results are of type `T`. Clones are the same dispatcher.
+pub struct Dispatcher<T>(Arc<Mutex<Core<T>>>);
+
+/// A run has calls that have not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenCalls;
+
+impl<T> Clone for Dispatcher<T> {
+    fn clone(&self) -> Self {
+        Dispatcher(Arc::clone(&self.0))
+    }
+}
+
+impl<T> fmt::Debug for Dispatcher<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dispatcher").finish_non_exhaustive()
+    }
+}
+
+impl<T: Clone> Dispatcher<T> {
+    /// A dispatcher without calls. What it is told and decides is written by `recorder`.
+    pub fn new(plan: Plan, recorder: Option<Recorder>) -> Dispatcher<T> {
+        Dispatcher::in_slow_motion(plan, recorder, 1)
+    }
+
+    /// The same in slow motion, for tests: a microsecond takes so many of tokio's, whose timers count milliseconds. Under
+    /// tokio's paused clock that costs no time, and waits of microseconds are exact.
+    pub fn in_slow_motion(plan: Plan, recorder: Option<Recorder>, slowness: u32) -> Dispatcher<T> {
+        Dispatcher(Arc::new(Mutex::new(Core::new(plan, recorder, slowness.max(1)))))
+    }
+
+    /// Makes a call. `upstream` makes one request of it, as often as the playbook says: [`Attempt::asked`] says whether it is
+    /// an attempt, a refresh of the evidence or a reversal.
+    ///
+    /// The call is made when the future is polled first, and cancelled when it is dropped. A request whose time is over is
+    /// dropped. A future that is not polled makes no request, and keeps its permit.
+    pub async fn call<F, Fut>(&self, new: NewCall, mut upstream: F) -> Ended<T>
+    where
+        F: FnMut(Attempt) -> Fut,
+        Fut: Future<Output = Result<T, Failure>>,
+    {
+        let call = self.with(|core| core.call(new));
+        let mut guard = Guard { dispatcher: self, call, is_over: false };
+        let mut out: Option<Out<Fut>> = None;
+        let mut sleep: Option<Pin<Box<Sleep>>> = None;
+        let ended = std::future::poll_fn(move |context| {
+            loop {
+                if let Some(Out { of, asked, request }) = &mut out
+                    && let Poll::Ready(result) = request.as_mut().poll(context)
+                {
+                    let (of, asked) = (*of, *asked);
+                    out = None;
+                    self.with(|core| core.answered(of, asked, result));
+                }
+                match self.with(|core| core.next(call, context.waker())) {
+                    Next::Send(of, attempt) => {
+                        let asked = attempt.asked;
+                        out = Some(Out { of, asked, request: Box::pin(upstream(attempt)) });
+                    }
+                    Next::Stop => out = None,
+                    Next::End(ended) => return Poll::Ready(ended),
+                    Next::Wait(None) => return Poll::Pending,
+                    Next::Wait(Some(due)) => {
+                        if !has_come(&mut sleep, due, context) {
+                            return Poll::Pending;
+                        }
+                        self.with(|core| core.fire_own(call, due));
+                    }
+                }
+            }
+        })
+        .await;
+        guard.is_over = true;
+        ended
+    }
+
+    /// An attempt of the call `name` is answered though its request was dropped: one that runs elsewhere, such as in a task. It
+    /// changes no decision of that call, and is evidence for later ones. False: nobody lacks this answer.
+    pub fn late(&self, name: &str, attempt: AttemptNo, result: Result<(), Failure>) -> bool {
+        self.with(|core| core.late(name, attempt, result))
+    }
+
+    /// A run makes no more calls: what it used is forgotten.
+    ///
+    /// # Errors
+    /// It has open calls.
+    pub fn end_run(&self, run: &str) -> Result<(), OpenCalls> {
+        if self.with(|core| core.end_run(run)) { Ok(()) } else { Err(OpenCalls) }
+    }
+
+    /// The calls that have not ended.
+    pub fn open_calls(&self) -> usize {
+        self.with(|core| core.open_calls())
+    }
+
+    /// The lines that the recorder could not write. Its file is whole up to the first of them, and ends there; calls go on.
+    pub fn lost_lines(&self) -> u64 {
+        self.with(|core| core.lost_lines())
+    }
+
+    /// Does something behind the lock. Futures are woken, and results dropped, when it is free again.
+    fn with<R>(&self, act: impl FnOnce(&mut Core<T>) -> R) -> R {
+        let mut core = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = act(&mut core);
+        let afterwards = core.take_afterwards();
+        drop(core);
+        for waker in afterwards.woken {
+            waker.wake();
+        }
+        result
+    }
+}
+
+/// A request that is out.
+struct Out<Fut> {
+    of: CallId,
+    asked: RequestKind,
+    request: Pin<Box<Fut>>,
+}
+
+/// Whether a moment has come; if not, the future is woken then.
+fn has_come(sleep: &mut Option<Pin<Box<Sleep>>>, due: tokio::time::Instant, context: &mut Context<'_>) -> bool {
+    let sleep = sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
+    if sleep.deadline() != due {
+        sleep.as_mut().reset(due);
+    }
+    sleep.as_mut().poll(context).is_ready()
+}
+
+/// Tells the dispatcher that a caller went away: its future was dropped, or its handler panicked.
+struct Guard<'a, T: Clone> {
+    dispatcher: &'a Dispatcher<T>,
+    call: CallId,
+    is_over: bool,
+}
+
+impl<T: Clone> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.dispatcher.with(|core| core.gone(self.call));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Writes the journal of a dispatcher, as `playproof serve` writes its own: what was said, and behind it what was decided.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+
+use playproof_engine::drive::{Dispatcher, Want};
+use playproof_engine::event::{DecisionEvent, Draw};
+use playproof_engine::ids::AttemptNo;
+use playproof_engine::plan::Plan;
+use playproof_engine::time::Instant;
+use playproof_formats::playbook::fingerprint;
+use playproof_protocol::decider::Decider;
+use playproof_protocol::driver_lines;
+use playproof_protocol::mentioned::Mentioned;
+
+/// Where lines go.
+enum Sink {
+    Written(Box<dyn Write + Send>),
+    Durable(File),
+}
+
+/// Writes what a dispatcher was told, and what it decided.
+pub struct Recorder {
+    sink: Sink,
+    mentioned: Mentioned,
+    /// Lines that are written together.
+    lines: String,
+    lost: u64,
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("lost", &self.lost).finish_non_exhaustive()
+    }
+}
+
+impl Recorder {
+    /// Writes to `out`, the lines of one input at once.
+    pub fn new(out: impl Write + Send + 'static) -> Recorder {
+        Recorder::of(Sink::Written(Box::new(out)))
+    }
+
+    /// Writes to a file, durably before anything follows from a line: a request, or an end. It waits for the disk.
+    pub fn durable(file: File) -> Recorder {
+        Recorder::of(Sink::Durable(file))
+    }
+
+    fn of(sink: Sink) -> Recorder {
+        Recorder { sink, mentioned: Mentioned::default(), lines: String::new(), lost: 0 }
+    }
+
+    /// The lines that could not be written. After the first one nothing is written any more: what is there is a whole journal
+    /// up to that line.
+    pub(crate) const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// The head: what decides.
+    pub(crate) fn begin(&mut self, plan: &Plan) {
+        let decider = Decider {
+            playbook: plan.playbook.name.to_string(),
+            fingerprint: fingerprint(&plan.playbook).to_string(),
+            engine: env!("CARGO_PKG_VERSION").to_owned(),
+            shadow: false,
+        };
+        self.lines.push_str(&decider.head(Instant::ZERO));
+        self.write(true);
+    }
+
+    /// What is said.
+    pub(crate) fn said(&mut self, line: &str) {
+        self.lines.push_str(line);
+        self.lines.push('\n');
+    }
+
+    /// The draw of the wait that follows.
+    pub(crate) fn draw(&mut self, name: &str, attempt: AttemptNo, draw: Draw) {
+        self.said(&driver_lines::draw(name, attempt, draw));
+    }
+
+    /// What was decided.
+    pub(crate) fn decided(&mut self, now: Instant, dispatcher: &Dispatcher, wants: &[Want], events: &[DecisionEvent]) {
+        for want in wants {
+            if let Want::Step { call, action } = want
+                && let Some((made, of)) = dispatcher.made(*call).zip(dispatcher.made(*action))
+            {
+                self.said(&driver_lines::step_record(now, made, &of.name));
+            }
+        }
+        for event in self.mentioned.objects(dispatcher, events) {
+            self.said(&driver_lines::decision(&event));
+        }
+        let follows = |want: &Want| matches!(want, Want::Send { .. } | Want::End { .. });
+        self.write(wants.iter().any(follows));
+    }
+
+    fn write(&mut self, is_needed: bool) {
+        let written = match &mut self.sink {
+            _ if self.lost > 0 => Err(io::ErrorKind::WriteZero.into()),
+            Sink::Written(out) => out.write_all(self.lines.as_bytes()).and_then(|()| out.flush()),
+            Sink::Durable(file) => {
+                let written = file.write_all(self.lines.as_bytes());
+                if is_needed { written.and_then(|()| file.sync_data()) } else { written }
+            }
+        };
+        if written.is_err() {
+            self.lost += self.lines.matches('\n').count() as u64;
+        }
+        self.lines.clear();
+    }
+}

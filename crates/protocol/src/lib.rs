@@ -1,0 +1,9 @@
+//! The lines of the dispatch protocol and of its journal, written; and decision events as JSON. Without clock and I/O.
+
+pub mod decider;
+pub mod driver_lines;
+pub mod events;
+pub mod fragment;
+pub mod mentioned;
+pub mod object;
+pub mod protocol;
