@@ -2,11 +2,12 @@
 //! and no code of a user runs but the copying of a result.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::task::Waker;
 
 use playproof_engine::call::Reply;
 use playproof_engine::drive::{Dispatcher as Machine, NewCall, Want};
-use playproof_engine::event::{OutcomeKind, RequestKind};
+use playproof_engine::event::{ErrorFacts, OutcomeKind, RequestKind};
 use playproof_engine::ids::{AttemptNo, CallId, EvidenceId};
 use playproof_engine::plan::Plan;
 use playproof_engine::time::{Duration, Instant};
@@ -227,6 +228,7 @@ impl<T: Clone> Core<T> {
             return;
         }
         let now = self.pass();
+        self.answer_unmade(now, call);
         if self.machine.outcome(call).is_none() {
             self.said_of("cancel", now, call);
             let cancelled = self.machine.cancel(now, call);
@@ -235,6 +237,26 @@ impl<T: Clone> Core<T> {
         }
         let ended = self.slot(call).ended.take();
         self.afterwards.dropped.extend(ended.and_then(|ended| ended.value));
+    }
+
+    /// A request of a call, or of a step of it, that was asked for and not made, will not be.
+    fn answer_unmade(&mut self, now: Instant, call: CallId) {
+        let own = std::iter::once(call).chain(self.slot(call).steps.clone());
+        for call in own {
+            let unmade = self.slot(call).request.take_if(|request| !request.is_made);
+            let Some(Request { asked, timer, .. }) = unmade else { continue };
+            timer.and_then(|key| self.timers.take(key));
+            let message = Some("its caller went away before it was sent".into());
+            let reply = Reply::Failed(Some(Arc::new(ErrorFacts {
+                kind: Some("not_sent".into()),
+                message,
+                ..ErrorFacts::default()
+            })));
+            self.say(now, call, asked, Came::Reply(reply.clone()), Duration::ZERO);
+            let answered = self.machine.answer(now, call, asked, &reply);
+            debug_assert!(answered.is_ok(), "it is out: {answered:?}");
+            self.deliver();
+        }
     }
 
     /// A run makes no more calls: whether none is open.

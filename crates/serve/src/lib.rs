@@ -12,6 +12,8 @@ pub mod session;
 mod shadow;
 mod shown;
 #[cfg(test)]
+mod storm_tests;
+#[cfg(test)]
 mod tests;
 pub mod trace;
 

@@ -4,7 +4,7 @@ mod compared;
 mod driver;
 mod lines;
 #[cfg(test)]
-mod live_tests;
+pub(crate) mod live_tests;
 #[cfg(test)]
 mod tests;
 
