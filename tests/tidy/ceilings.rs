@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
-const CEILINGS: [(&str, usize); 8] = [
+const CEILINGS: [(&str, usize); 10] = [
     ("crates/analysis/src", 19_800),
     ("crates/engine/src", 19_850),
     ("crates/explore/src", 2_800),
     ("crates/formats/src", 11_800),
     ("crates/report/src", 13_800),
     ("crates/intake/src", 20_300),
+    ("crates/live/src", 1_100),
+    ("crates/protocol/src", 1_000),
     ("crates/serve/src", 2_700),
     ("src", 17_700),
 ];

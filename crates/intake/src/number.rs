@@ -1,4 +1,4 @@
-//! Numbers of JSON as they are read: by value, and the digits of a block at once.
+//! JSON numbers where traces have them: what is wrong with one, and digits read eight at a time.
 
 pub use playproof_formats::number::Decimal;
 

@@ -174,18 +174,18 @@ async fn behind() {
 /// Drives a fixture, and gives the journal.
 fn journal_of(name: &str, fixture: &Fixture) -> Vec<u8> {
     let fixture: &'static Fixture = Box::leak(Box::new(fixture.clone()));
-    let plan: &'static Plan = Box::leak(Box::new(plan(name, &Tools::default())));
+    let own: &'static Plan = Box::leak(Box::new(plan(name, &Tools::default())));
     let memory = Memory::default();
     let clock = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let recorder = Some(Recorder::new(memory.clone()));
     LocalSet::new().block_on(&clock, async {
-        let scenario = Scenario::of_fixture(fixture, plan);
+        let scenario = Scenario::of_fixture(fixture, own);
         let mut upstream = Upstream::default();
         upstream.clear(scenario.keys);
         scenario.before.iter().for_each(|effect| upstream.add_existing(*effect));
         let world = Rc::new(World {
             fixture,
-            plan,
+            plan: own,
             upstream: RefCell::new(upstream),
             dispatcher: Dispatcher::in_slow_motion(plan(name, &facts_of(fixture)), recorder, SLOWNESS),
             start: tokio::time::Instant::now(),
