@@ -6,16 +6,18 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use playproof_engine::call::Reply;
-use playproof_engine::drive::{Dispatcher as Machine, NewCall, Want};
+use playproof_engine::drive::{Dispatcher as Machine, InputFault, NewCall, Want};
 use playproof_engine::event::{ErrorFacts, OutcomeKind, RequestKind};
 use playproof_engine::ids::{AttemptNo, CallId, EvidenceId};
 use playproof_engine::plan::Plan;
 use playproof_engine::time::{Duration, Instant};
+use playproof_protocol::answered;
 use playproof_protocol::driver_lines::{self, Answer, Came};
+use playproof_protocol::said::{Input, Said};
 
 use crate::args::by_meaning;
 use crate::clock::{Clock, of_std};
-use crate::recorder::Recorder;
+use crate::recorder::{self, Recorder};
 use crate::request::{Attempt, Ended, Failure, Valid};
 use crate::timers::{Due, Key, Timer, Timers};
 
@@ -88,6 +90,19 @@ pub(crate) struct Afterwards<T> {
     dropped: Vec<T>,
 }
 
+/// Why a journal is not read.
+pub(crate) enum Unread {
+    /// Something else decided it: its head.
+    Other(String),
+    Damaged {
+        line: u64,
+        what: String,
+    },
+}
+
+/// Where a head says when its journal begins.
+const AT: &str = ",\"at_ms\":";
+
 pub(crate) struct Core<T> {
     machine: Machine,
     /// By `CallId`.
@@ -104,20 +119,30 @@ pub(crate) struct Core<T> {
 }
 
 impl<T: Clone> Core<T> {
-    pub(crate) fn new(plan: Plan, mut recorder: Option<Recorder>, slowness: u32) -> Core<T> {
-        if let Some(recorder) = &mut recorder {
-            recorder.begin(&plan);
-        }
+    /// One that has no recorder yet.
+    pub(crate) fn new(plan: Plan, slowness: u32) -> Core<T> {
         Core {
             machine: Machine::new(plan),
             calls: Vec::new(),
             timers: Timers::default(),
             clock: Clock::new(slowness),
             now: Instant::ZERO,
-            recorder,
+            recorder: None,
             ended: VecDeque::new(),
             unnamed: 0,
             afterwards: Afterwards { woken: Vec::new(), dropped: Vec::new() },
+        }
+    }
+
+    /// What follows is written.
+    pub(crate) fn record(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
+    }
+
+    /// A journal begins.
+    pub(crate) fn begin(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin(self.machine.plan());
         }
     }
 
@@ -137,9 +162,7 @@ impl<T: Clone> Core<T> {
     /// A call is made.
     #[expect(clippy::expect_used, reason = "its name is free")]
     pub(crate) fn call(&mut self, new: NewCall) -> CallId {
-        let steps = new.steps.iter().map(|(step, args)| (step.clone(), by_meaning(args))).collect();
-        let args = if new.args.is_empty() { "{}".to_owned() } else { by_meaning(&new.args) };
-        let new = NewCall { name: self.free_name(&new.name), args, steps, ..new };
+        let new = NewCall { name: self.free_name(&new.name), ..with_args_by_meaning(new) };
         let now = self.pass();
         self.said(|| driver_lines::call(now, &new));
         let call = self.machine.call(now, new).expect("a free name");
@@ -223,10 +246,15 @@ impl<T: Clone> Core<T> {
     /// The future of a call was dropped.
     pub(crate) fn gone(&mut self, call: CallId) {
         self.slot(call).is_over = true;
-        if let Some(ended) = self.slot(call).ended.take() {
-            self.afterwards.dropped.extend(ended.value); // it ended, and nobody has heard so
-            return;
+        if self.slot(call).ended.is_none() {
+            self.cancel(call);
         }
+        let ended = self.slot(call).ended.take(); // nobody hears so
+        self.afterwards.dropped.extend(ended.and_then(|ended| ended.value));
+    }
+
+    /// The caller of a call goes away.
+    fn cancel(&mut self, call: CallId) {
         let now = self.pass();
         self.answer_unmade(now, call);
         if self.machine.outcome(call).is_none() {
@@ -235,13 +263,11 @@ impl<T: Clone> Core<T> {
             debug_assert!(cancelled.is_ok(), "it is open: {cancelled:?}");
             self.deliver();
         }
-        let ended = self.slot(call).ended.take();
-        self.afterwards.dropped.extend(ended.and_then(|ended| ended.value));
     }
 
     /// A request of a call, or of a step of it, that was asked for and not made, will not be.
     fn answer_unmade(&mut self, now: Instant, call: CallId) {
-        let own = std::iter::once(call).chain(self.slot(call).steps.clone());
+        let own = std::iter::once(call).chain(self.slot_steps(call));
         for call in own {
             let unmade = self.slot(call).request.take_if(|request| !request.is_made);
             let Some(Request { asked, timer, .. }) = unmade else { continue };
@@ -262,17 +288,134 @@ impl<T: Clone> Core<T> {
     /// A run makes no more calls: whether none is open.
     pub(crate) fn end_run(&mut self, run: &str) -> bool {
         let now = self.pass();
-        let own = self.machine.calls().filter(|(_, made)| made.run == *run).map(|(call, _)| call);
-        let own: Vec<CallId> = own.filter(|call| self.machine.action_of(*call).is_none()).collect();
+        let own = self.calls_of(Some(run));
         if own.iter().any(|call| self.calls.get(call.index()).is_none_or(|slot| !slot.is_over)) {
             return false;
         }
         self.said(|| driver_lines::end_run(now, run));
+        self.forget_run(run, own);
+        self.deliver();
+        true
+    }
+
+    fn forget_run(&mut self, run: &str, own: Vec<CallId>) {
         self.ended.retain(|call| !own.contains(call));
         own.into_iter().for_each(|call| self.forget(call));
         self.machine.end_run(run);
-        self.deliver();
-        true
+    }
+
+    /// The calls of a run, or of all, but for steps.
+    fn calls_of(&self, run: Option<&str>) -> Vec<CallId> {
+        let is_own = |(_, made): &(CallId, &NewCall)| run.is_none_or(|run| made.run == run);
+        let own = self.machine.calls().filter(is_own).map(|(call, _)| call);
+        own.filter(|call| self.machine.action_of(*call).is_none()).collect()
+    }
+
+    /// Reads a journal, of which every line is whole: everything is as it was. Gives what was decided and the journal has yet to
+    /// say.
+    pub(crate) fn read(&mut self, journal: &str) -> Result<VecDeque<String>, Unread> {
+        let mut lines = (1..).zip(journal.lines());
+        let begins = lines.next().map_or("", |(_, head)| head);
+        let known = recorder::head(self.machine.plan());
+        if begins.split_once(AT).map(|(head, _)| head) != known.split_once(AT).map(|(head, _)| head) {
+            return Err(Unread::Other(begins.to_owned()));
+        }
+        let mut decided = VecDeque::new();
+        for (line, text) in lines {
+            self.read_line(text, &mut decided).map_err(|what| Unread::Damaged { line, what })?;
+        }
+        self.clock.begin_at(self.now);
+        Ok(decided)
+    }
+
+    fn read_line(&mut self, text: &str, decided: &mut VecDeque<String>) -> Result<(), String> {
+        let is = |kind: &str| text.strip_prefix("{\"type\":\"").is_some_and(|rest| rest.starts_with(kind));
+        if is("end\"") {
+            return Ok(()); // of an earlier file
+        }
+        if ["step\"", "draw\"", "decision\""].into_iter().any(is) {
+            return match decided.pop_front() {
+                Some(known) if known == text => Ok(()),
+                Some(_) => Err("the playbook decides otherwise today".to_owned()),
+                None => Err("nothing was said that it could follow from".to_owned()),
+            };
+        }
+        let Said::Input(at, input) = Said::parse(text).map_err(|error| error.text)? else {
+            return Err("it is no line of a journal".to_owned());
+        };
+        self.now = self.now.max(at);
+        let now = self.now;
+        let find = |machine: &Machine, name: &str| machine.find(name).ok_or(InputFault::UnknownCall);
+        // What changed nothing then changes nothing now.
+        let _: Result<(), InputFault> = match input {
+            Input::Call(new) => self.machine.call(now, with_args_by_meaning(*new)).map(|call| {
+                *self.slot(call) = Slot::default();
+                self.unnamed += 1;
+            }),
+            Input::Answer(given) => answered::take(&mut self.machine, now, &given).map(|draw| {
+                decided.extend(draw.map(|(attempt, draw)| driver_lines::draw(&given.id, attempt, draw)));
+            }),
+            Input::Wake(name) => find(&self.machine, &name).and_then(|call| self.machine.wake(now, call)),
+            Input::Cancel(name) => find(&self.machine, &name).and_then(|call| self.machine.cancel(now, call)),
+            Input::Resolve(name, said) => find(&self.machine, &name).and_then(|call| {
+                self.machine.resolve(now, call, said.is_applied) // by another program that had this journal
+            }),
+            Input::EndRun(run) => {
+                let own = self.calls_of(Some(&run));
+                if own.iter().all(|call| self.machine.outcome(*call).is_some()) {
+                    self.forget_run(&run, own);
+                }
+                Ok(())
+            }
+        };
+        let (wants, events) = (self.machine.take_wants(), self.machine.take_events());
+        if let Some(recorder) = &mut self.recorder {
+            decided.extend(recorder.records(now, &self.machine, &wants, &events));
+        }
+        for want in wants {
+            match want {
+                Want::Step { call, action } => self.slot(action).steps.push(call),
+                Want::End { call } if self.machine.action_of(call).is_none() => {
+                    self.slot(call).is_over = true;
+                    self.ended.push_back(call);
+                }
+                Want::End { .. } | Want::Send { .. } | Want::Wait { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what the journal has yet to say, and ends the calls that were open when their program died: what was out is
+    /// answered with `interrupted`, and what waits is cancelled.
+    pub(crate) fn go_on(&mut self, decided: VecDeque<String>) -> Vec<Ended<T>> {
+        decided.iter().for_each(|record| self.said(|| record.clone()));
+        let mut open = self.calls_of(None);
+        open.retain(|call| self.machine.outcome(*call).is_none());
+        open.sort_by_key(|call| (self.machine.made_at(*call), self.machine.made(*call).map(|made| made.name.clone())));
+        let message = Some("the program that sent it has ended".into());
+        let interrupted = ErrorFacts { kind: Some("interrupted".into()), message, ..ErrorFacts::default() };
+        let reply = Reply::Failed(Some(Arc::new(interrupted)));
+        let with_steps = open.iter().flat_map(|call| std::iter::once(*call).chain(self.slot_steps(*call)));
+        let out: Vec<(CallId, RequestKind)> =
+            with_steps.flat_map(|call| self.machine.asked(call).map(move |asked| (call, asked))).collect();
+        for (call, asked) in out {
+            let now = self.pass();
+            self.say(now, call, asked, Came::Reply(reply.clone()), Duration::ZERO);
+            let answered = self.machine.answer(now, call, asked, &reply);
+            debug_assert!(answered.is_ok(), "it is out: {answered:?}");
+            self.deliver();
+        }
+        let mut ended = Vec::new();
+        for call in open {
+            self.cancel(call);
+            self.slot(call).is_over = true;
+            ended.extend(self.slot(call).ended.take());
+        }
+        ended
+    }
+
+    fn slot_steps(&self, call: CallId) -> Vec<CallId> {
+        self.calls.get(call.index()).map(|slot| slot.steps.clone()).unwrap_or_default()
     }
 
     /// What the future of a call does next.
@@ -525,4 +668,11 @@ impl<T: Clone> Core<T> {
         let waker = self.slot(call).waker.take();
         self.afterwards.woken.extend(waker);
     }
+}
+
+/// The same call, with its arguments as all drivers give them to the machine.
+fn with_args_by_meaning(new: NewCall) -> NewCall {
+    let args = if new.args.is_empty() { "{}".to_owned() } else { by_meaning(&new.args) };
+    let steps = new.steps.iter().map(|(step, args)| (step.clone(), by_meaning(args))).collect();
+    NewCall { args, steps, ..new }
 }

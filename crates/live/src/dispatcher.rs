@@ -1,6 +1,8 @@
 //! The dispatcher as a program has it: the future of a call makes its requests, and waits for them and for moments.
 
 use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -12,7 +14,7 @@ use playproof_engine::event::RequestKind;
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::plan::Plan;
 
-use crate::core::{Core, Next};
+use crate::core::{Core, Next, Unread};
 use crate::recorder::Recorder;
 use crate::request::{Attempt, Ended, Failure};
 
@@ -22,6 +24,33 @@ pub struct Dispatcher<T>(Arc<Mutex<Core<T>>>);
 /// A run has calls that have not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenCalls;
+
+/// Why a journal cannot be gone on with.
+#[derive(Debug)]
+pub struct NoJournal(String);
+
+impl fmt::Display for NoJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoJournal {}
+
+impl From<io::Error> for NoJournal {
+    fn from(error: io::Error) -> NoJournal {
+        NoJournal(error.to_string())
+    }
+}
+
+impl From<Unread> for NoJournal {
+    fn from(why: Unread) -> NoJournal {
+        NoJournal(match why {
+            Unread::Damaged { line, what } => format!("line {line}: {what}"),
+            Unread::Other(head) => format!("another playbook or version decided it: {head}"),
+        })
+    }
+}
 
 impl<T> Clone for Dispatcher<T> {
     fn clone(&self) -> Self {
@@ -44,7 +73,43 @@ impl<T: Clone> Dispatcher<T> {
     /// The same in slow motion, for tests: a microsecond takes so many of tokio's, whose timers count milliseconds. Under
     /// tokio's paused clock that costs no time, and waits of microseconds are exact.
     pub fn in_slow_motion(plan: Plan, recorder: Option<Recorder>, slowness: u32) -> Dispatcher<T> {
-        Dispatcher(Arc::new(Mutex::new(Core::new(plan, recorder, slowness.max(1)))))
+        let mut core = Core::new(plan, slowness.max(1));
+        if let Some(recorder) = recorder {
+            core.record(recorder);
+            core.begin();
+        }
+        Dispatcher(Arc::new(Mutex::new(core)))
+    }
+
+    /// Goes on with a journal, or begins one in an empty file, which is opened for reading and writing. A torn last line is
+    /// dropped: nothing followed from it. The calls that were open when their program died are ended, and given: what was out
+    /// is answered with the kind `interrupted`, for which the playbook has rules, and what waited is cancelled. The results of
+    /// earlier calls are gone: who is served from a key's kept result gets no value.
+    ///
+    /// # Errors
+    /// The file cannot be read or written, or another program has it; a damaged line; a journal of another playbook or version.
+    pub fn resume(plan: Plan, mut file: File) -> Result<(Dispatcher<T>, Vec<Ended<T>>), NoJournal> {
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => NoJournal("another program has the journal".to_owned()),
+            TryLockError::Error(error) => error.into(),
+        })?;
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.read_to_end(&mut bytes)?;
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1));
+        file.set_len(bytes.len() as u64)?;
+        file.seek(SeekFrom::End(0))?;
+        let text = String::from_utf8(bytes).map_err(|_| NoJournal("it is not UTF-8".to_owned()))?;
+        let mut core = Core::new(plan, 1);
+        core.record(Recorder::durable(file));
+        let mut ended = Vec::new();
+        if text.is_empty() {
+            core.begin();
+        } else {
+            let decided = core.read(&text)?;
+            ended = core.go_on(decided);
+        }
+        Ok((Dispatcher(Arc::new(Mutex::new(core))), ended))
     }
 
     /// Makes a call. `upstream` makes one request of it, as often as the playbook says: [`Attempt::asked`] says whether it is

@@ -27,7 +27,7 @@ mod recorder;
 mod request;
 mod timers;
 
-pub use dispatcher::{Dispatcher, OpenCalls};
+pub use dispatcher::{Dispatcher, NoJournal, OpenCalls};
 pub use plan::{NoPlan, plan_of};
 pub use recorder::Recorder;
 pub use request::{Attempt, Ended, Failure, Valid};

@@ -58,13 +58,7 @@ impl Recorder {
 
     /// The head: what decides.
     pub(crate) fn begin(&mut self, plan: &Plan) {
-        let decider = Decider {
-            playbook: plan.playbook.name.to_string(),
-            fingerprint: fingerprint(&plan.playbook).to_string(),
-            engine: env!("CARGO_PKG_VERSION").to_owned(),
-            shadow: false,
-        };
-        self.lines.push_str(&decider.head(Instant::ZERO));
+        self.lines.push_str(&head(plan));
         self.write(true);
     }
 
@@ -81,18 +75,30 @@ impl Recorder {
 
     /// What was decided.
     pub(crate) fn decided(&mut self, now: Instant, dispatcher: &Dispatcher, wants: &[Want], events: &[DecisionEvent]) {
-        for want in wants {
-            if let Want::Step { call, action } = want
-                && let Some((made, of)) = dispatcher.made(*call).zip(dispatcher.made(*action))
-            {
-                self.said(&driver_lines::step_record(now, made, &of.name));
-            }
-        }
-        for event in self.mentioned.objects(dispatcher, events) {
-            self.said(&driver_lines::decision(&event));
+        for record in self.records(now, dispatcher, wants, events) {
+            self.said(&record);
         }
         let follows = |want: &Want| matches!(want, Want::Send { .. } | Want::End { .. });
         self.write(wants.iter().any(follows));
+    }
+
+    /// The lines of what was decided.
+    pub(crate) fn records(
+        &mut self,
+        now: Instant,
+        dispatcher: &Dispatcher,
+        wants: &[Want],
+        events: &[DecisionEvent],
+    ) -> Vec<String> {
+        let step = |want: &Want| match want {
+            Want::Step { call, action } => {
+                let (made, of) = dispatcher.made(*call).zip(dispatcher.made(*action))?;
+                Some(driver_lines::step_record(now, made, &of.name))
+            }
+            Want::Send { .. } | Want::Wait { .. } | Want::End { .. } => None,
+        };
+        let decided = self.mentioned.objects(dispatcher, events);
+        wants.iter().filter_map(step).chain(decided.iter().map(|event| driver_lines::decision(event))).collect()
     }
 
     fn write(&mut self, is_needed: bool) {
@@ -109,4 +115,15 @@ impl Recorder {
         }
         self.lines.clear();
     }
+}
+
+/// The head of a journal that begins under a plan.
+pub(crate) fn head(plan: &Plan) -> String {
+    let decider = Decider {
+        playbook: plan.playbook.name.to_string(),
+        fingerprint: fingerprint(&plan.playbook).to_string(),
+        engine: env!("CARGO_PKG_VERSION").to_owned(),
+        shadow: false,
+    };
+    decider.head(Instant::ZERO)
 }

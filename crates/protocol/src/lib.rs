@@ -1,9 +1,13 @@
-//! The lines of the dispatch protocol and of its journal, written; and decision events as JSON. Without clock and I/O.
+//! The lines of the dispatch protocol and of its journal, read and written; and decision events as JSON. Without clock and
+//! I/O.
 
+pub mod answered;
 pub mod decider;
 pub mod driver_lines;
+pub mod error;
 pub mod events;
 pub mod fragment;
 pub mod mentioned;
 pub mod object;
 pub mod protocol;
+pub mod said;

@@ -2,11 +2,9 @@
 
 mod again;
 pub mod conform;
-pub mod error;
 pub mod journal;
 #[cfg(test)]
 mod journal_tests;
-pub mod said;
 pub mod server;
 pub mod session;
 mod shadow;
@@ -18,6 +16,6 @@ mod tests;
 pub mod trace;
 
 pub use again::decided_again;
-pub use playproof_protocol::{decider, protocol};
+pub use playproof_protocol::{decider, error, protocol, said};
 
-use playproof_protocol::{driver_lines, mentioned, object};
+use playproof_protocol::{answered, driver_lines, mentioned, object};

@@ -4,18 +4,21 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use playproof_analysis::envelope::EnvelopeKind;
 use playproof_engine::drive::{Dispatcher, InputFault, NewCall, Want};
-use playproof_engine::event::{Decision, OutcomeKind, RequestKind, Status};
-use playproof_engine::ids::{AttemptNo, CallId};
+use playproof_engine::event::OutcomeKind;
+use playproof_engine::ids::CallId;
 use playproof_engine::plan::Plan;
 use playproof_engine::time::Instant;
+use playproof_intake::canonical::text_of;
 
+use crate::answered;
 use crate::decider::Decider;
 use crate::driver_lines;
 use crate::error::{ErrorCode, LineError};
 use crate::mentioned::Mentioned;
 use crate::object::Object;
-use crate::said::{Asked, Came, GivenAnswer, Hello, Input, Question, Resolved, Said};
+use crate::said::{GivenAnswer, Hello, Input, Question, Resolved, Said};
 use crate::shadow::Shadow;
 use crate::shown;
 
@@ -27,7 +30,10 @@ pub const ENDS_KEPT: usize = 1_000;
 pub struct Session {
     dispatcher: Dispatcher,
     decider: Decider,
-    hello: Hello,
+    /// Whether answers have the decisions.
+    tells_events: bool,
+    /// The forms of what the agent gets that ends have.
+    messages: Vec<EnvelopeKind>,
     now: Instant,
     /// Oldest first.
     ended: VecDeque<End>,
@@ -58,7 +64,8 @@ impl Session {
             dispatcher: Dispatcher::new(plan),
             shadow: decider.shadow.then(Shadow::default),
             decider,
-            hello: Hello::default(),
+            tells_events: false,
+            messages: Vec::new(),
             now: Instant::ZERO,
             ended: VecDeque::new(),
             mentioned: Mentioned::default(),
@@ -125,14 +132,17 @@ impl Session {
     /// The answer to what was said, without its line end.
     pub fn answer(&mut self, said: Said) -> String {
         match said {
-            Said::Hello(hello) => self.on_hello(hello),
+            Said::Hello(hello) => self.on_hello(hello).unwrap_or_else(|error| error.answer()),
             Said::Ask(question) => self.on_question(&question),
             Said::Input(at, input) => self.on_input(at, input).unwrap_or_else(|error| error.answer()),
         }
     }
 
-    fn on_hello(&mut self, hello: Hello) -> String {
-        self.hello = hello;
+    fn on_hello(&mut self, hello: Hello) -> Result<String, LineError> {
+        let wrong = |word: &str| LineError::new(ErrorCode::BadLine, format!("`{word}` is no form of messages"));
+        let form = |word: &String| EnvelopeKind::parse(word).ok_or_else(|| wrong(word));
+        self.messages = hello.messages.iter().map(form).collect::<Result<_, _>>()?;
+        self.tells_events = hello.events;
         let mut out = String::new();
         let object = self.decider.write(Object::new(&mut out)).at("at_ms", self.now);
         let object = match self.dropped_bytes {
@@ -140,7 +150,7 @@ impl Session {
             bytes => object.number("dropped_bytes", bytes as u64),
         };
         self.open(object, None).list("ended", &self.ended, |out, end| end.write(out)).end();
-        out
+        Ok(out)
     }
 
     fn on_question(&self, question: &Question) -> String {
@@ -181,7 +191,9 @@ impl Session {
         }
         let (mut resolved, mut sent) = (String::new(), None);
         match input {
-            Input::Call(new) => {
+            Input::Call(mut new) => {
+                new.args = text_of(&new.args);
+                new.steps.values_mut().for_each(|args| *args = text_of(args));
                 let name = new.name.clone();
                 let timeout = new.timeout.unwrap_or_else(|| self.dispatcher.plan().facts(&new.tool).timeout);
                 self.dispatcher.call(now, *new).map_err(|fault| LineError::of_input(fault, &name))?;
@@ -226,73 +238,11 @@ impl Session {
     }
 
     fn on_answer(&mut self, now: Instant, given: &GivenAnswer) -> Result<(), InputFault> {
-        let call = self.find(&given.id)?;
-        let asked = match given.to {
-            Asked::Attempt(attempt) => RequestKind::Attempt(attempt),
-            Asked::Reversal => RequestKind::Reversal,
-            Asked::Refresh => {
-                let mut out = self.dispatcher.asked(call);
-                out.find(|asked| matches!(asked, RequestKind::Refresh(_))).ok_or(InputFault::NotAsked)?
-            }
-        };
-        let is_out = self.dispatcher.within(call, asked).is_some();
-        let has_ended = self.dispatcher.outcome(call).is_some();
-        match (asked, &given.came) {
-            (RequestKind::Attempt(attempt), Came::Reply(reply)) if given.late || (is_out && has_ended) => {
-                if is_out && !has_ended {
-                    return Err(InputFault::NotSent);
-                }
-                if is_out {
-                    self.dispatcher.time_out(now, call, asked)?; // the caller went away: it hears nothing
-                } else if !self.has_timed_out(call, attempt) {
-                    return Err(InputFault::NotSent);
-                }
-                self.dispatcher.late(now, call, attempt, reply)
-            }
-            _ if !is_out => Err(InputFault::NotAsked),
-            (_, came) => {
-                self.dispatcher.hold(call, asked, given.held)?;
-                if let RequestKind::Attempt(attempt) = asked {
-                    self.draw(call, attempt, given)?;
-                }
-                match came {
-                    Came::Reply(reply) => self.dispatcher.answer(now, call, asked, reply),
-                    Came::Timeout => self.dispatcher.time_out(now, call, asked),
-                    Came::Lost => self.dispatcher.give_up(now, call, asked),
-                }
-            }
-        }
-    }
-
-    /// The luck of the wait that follows an attempt.
-    fn draw(&mut self, call: CallId, attempt: AttemptNo, given: &GivenAnswer) -> Result<(), InputFault> {
-        if let Some(draw) = given.draw {
-            self.dispatcher.give_draw(call, attempt, draw)?;
-        }
-        let draw = self.dispatcher.draw(call, attempt);
-        if let Some((records, draw)) = self.records.as_mut().zip(draw) {
+        let draw = answered::take(&mut self.dispatcher, now, given)?;
+        if let Some((records, (attempt, draw))) = self.records.as_mut().zip(draw) {
             records.push_back(driver_lines::draw(&given.id, attempt, draw));
         }
         Ok(())
-    }
-
-    /// Whether an attempt has ended without an answer, and none has come since.
-    fn has_timed_out(&self, call: CallId, attempt: AttemptNo) -> bool {
-        let mut has_timed_out = false;
-        for event in self.dispatcher.events(call) {
-            match event.what {
-                Decision::AttemptFinished { attempt: ended, status, .. } if ended == attempt => {
-                    let error = match status {
-                        Status::Failed(error) => error.and_then(|id| self.dispatcher.error(id)),
-                        _ => None,
-                    };
-                    has_timed_out = error.is_some_and(|error| error.is_own_timeout());
-                }
-                Decision::LateAnswer { attempt: answered, .. } if answered == attempt => has_timed_out = false,
-                _ => {}
-            }
-        }
-        has_timed_out
     }
 
     fn resolve(&mut self, out: &mut String, now: Instant, id: &str, said: Resolved) -> Result<(), LineError> {
@@ -357,12 +307,12 @@ impl Session {
             }
         });
         let events = self.dispatcher.take_events();
-        if self.hello.events || self.records.is_some() {
+        if self.tells_events || self.records.is_some() {
             let objects = self.mentioned.objects(&self.dispatcher, &events);
             if let Some(records) = &mut self.records {
                 records.extend(objects.iter().map(|event| driver_lines::decision(event)));
             }
-            if self.hello.events {
+            if self.tells_events {
                 object = object.list("events", &objects, |out, event| out.push_str(event));
             }
         }
@@ -395,7 +345,7 @@ impl Session {
     /// A call has ended.
     fn end(&mut self, out: &mut String, call: CallId) {
         let start = out.len();
-        shown::done(out, &self.dispatcher, (call, self.now), &self.hello.messages, &mut self.mentioned);
+        shown::done(out, &self.dispatcher, (call, self.now), &self.messages, &mut self.mentioned);
         let Some((made, outcome)) = self.dispatcher.made(call).zip(self.dispatcher.outcome(call)) else { return };
         self.ended.push_back(End {
             id: made.name.clone(),

@@ -50,7 +50,7 @@ impl LineError {
     }
 
     /// What the dispatcher says of an input about a call.
-    pub(crate) fn of_input(fault: InputFault, id: &str) -> LineError {
+    pub fn of_input(fault: InputFault, id: &str) -> LineError {
         match fault {
             InputFault::NameTaken => LineError::new(ErrorCode::IdTaken, format!("a call has the id `{id}`")),
             InputFault::UnknownCall => LineError::new(ErrorCode::UnknownCall, format!("no call has the id `{id}`")),

@@ -8,14 +8,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use playproof_analysis::envelope::EnvelopeKind;
 use playproof_engine::call::Reply;
 use playproof_engine::drive::NewCall;
 use playproof_engine::event::{Draw, EffectClaim, ErrorFacts, Headers, KindFrom};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::time::{Duration, Instant};
-use playproof_intake::canonical::text_of;
-use playproof_intake::number::Decimal;
+use playproof_formats::number::Decimal;
 
 use crate::error::{ErrorCode, LineError};
 use crate::protocol::PROTOCOL;
@@ -36,8 +34,8 @@ pub enum Said {
 pub struct Hello {
     /// Whether answers have the decisions.
     pub events: bool,
-    /// The forms of what the agent gets that ends have.
-    pub messages: Vec<EnvelopeKind>,
+    /// The forms of what the agent gets that ends have, as they were named.
+    pub messages: Vec<String>,
 }
 
 /// What happens.
@@ -219,11 +217,7 @@ impl Fields<'_> {
         if self.protocol.as_deref() != Some(PROTOCOL) {
             return Err(LineError::new(ErrorCode::UnknownType, format!("the protocol is `{PROTOCOL}`")));
         }
-        let messages = self.messages.unwrap_or_default();
-        let form =
-            |word: &String| EnvelopeKind::parse(word).ok_or_else(|| bad(format!("`{word}` is no form of messages")));
-        let messages = messages.iter().map(form).collect::<Result<_, _>>()?;
-        Ok(Hello { events: self.events.unwrap_or_default(), messages })
+        Ok(Hello { events: self.events.unwrap_or_default(), messages: self.messages.unwrap_or_default() })
     }
 
     fn question(self) -> Result<Question, LineError> {
@@ -239,7 +233,7 @@ impl Fields<'_> {
         let (mut steps, mut unknown_steps) = (BTreeMap::new(), Vec::new());
         for (step, args) in self.steps.unwrap_or_default() {
             match args {
-                Some(args) => drop(steps.insert(step, text_of(args.get()))),
+                Some(args) => drop(steps.insert(step, args.get().to_owned())),
                 None => unknown_steps.push(step),
             }
         }
@@ -247,7 +241,7 @@ impl Fields<'_> {
             name: filled(self.id, "id")?,
             run: self.run.unwrap_or_default(),
             tool: filled(self.tool, "tool")?,
-            args: self.args.map_or_else(|| "{}".to_owned(), |args| text_of(args.get())),
+            args: self.args.map_or_else(|| "{}".to_owned(), |args| args.get().to_owned()),
             key: self.key.filter(|key| !key.is_empty()),
             token: self.token.filter(|token| !token.is_empty()),
             timeout: span(self.timeout_ms, "timeout_ms")?,
