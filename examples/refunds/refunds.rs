@@ -8,7 +8,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use playproof_live::{Attempt, Dispatcher, ErrorFacts, Failure, NewCall, Recorder, RequestKind, Span, plan_of};
+use playproof_live::{
+    Attempt, Dispatcher, ErrorFacts, Failure, NewCall, OutcomeKind, Recorder, RequestKind, Span, plan_of,
+};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -45,7 +47,7 @@ async fn main() -> ExitCode {
     compare(journal, ledger)
 }
 
-/// Refunds an order; one caller in ten soon gives up. Who is told that he may, makes the call again.
+/// Refunds an order; one caller in ten soon gives up.
 async fn refund(dispatcher: &Dispatcher<String>, n: u32, port: u16) -> bool {
     for _ in 0..4 {
         let new = NewCall {
@@ -58,12 +60,16 @@ async fn refund(dispatcher: &Dispatcher<String>, n: u32, port: u16) -> bool {
         };
         let call = dispatcher.call(new, |attempt| post(port, attempt));
         let ended = if n % 10 == 3 {
-            let Ok(ended) = tokio::time::timeout(Duration::from_millis(u64::from(n % 40)), call).await else { return false };
+            let Ok(ended) = tokio::time::timeout(Duration::from_millis(u64::from(n % 40)), call).await else {
+                return false;
+            };
             ended
         } else {
             call.await
         };
-        let Some(told) = ended.told.filter(|told| told.retriable) else { return ended.value.is_some() };
+        // Who is told that he may, or how long the circuit stays open, makes the call again.
+        let is_refused = matches!(ended.outcome.kind, OutcomeKind::Refused(_));
+        let Some(told) = ended.told.filter(|told| told.retriable || is_refused) else { return ended.value.is_some() };
         let wait = told.retry_after.map_or(1_000, Span::as_millis);
         tokio::time::sleep(Duration::from_millis(wait + 100)).await;
     }

@@ -36,7 +36,11 @@ async fn main() {
 }
 
 /// Refunds an order once for each key. Some requests are refused, some take their time before or after the refund.
-async fn refund(State(ledger): State<Arc<Mutex<Ledger>>>, headers: HeaderMap, Json(order): Json<Value>) -> (StatusCode, Json<Value>) {
+async fn refund(
+    State(ledger): State<Arc<Mutex<Ledger>>>,
+    headers: HeaderMap,
+    Json(order): Json<Value>,
+) -> (StatusCode, Json<Value>) {
     let Some(key) = headers.get("idempotency-key").and_then(|key| key.to_str().ok()) else {
         return (StatusCode::BAD_REQUEST, Json(json!({"error": "no idempotency key"})));
     };

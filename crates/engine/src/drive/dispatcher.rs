@@ -365,7 +365,7 @@ impl Dispatcher {
         self.calls.get(call)?.outcome
     }
 
-    /// The name of the other call that the last event of a call mentions: whose result it gets, behind which it waits, that
+    /// The name of the other call that the events of a call mentioned last: whose result it gets, behind which it waits, that
     /// opened the circuit.
     pub fn mentioned(&self, call: CallId) -> Option<&str> {
         self.calls.get(call)?.other.as_deref()
@@ -554,7 +554,7 @@ impl Dispatcher {
         *noted += 1;
         calls.note(plan, event, *noted);
         if let Some(open) = calls.get_mut(event.call) {
-            open.other = other;
+            open.other = other.or(open.other.take());
         }
     }
 

@@ -63,7 +63,7 @@ pub(super) struct OpenCall {
     pub wakes: Vec<Instant>,
     pub events: Vec<DecisionEvent>,
     pub outcome: Option<Outcome>,
-    /// The name of the call that its last event mentions.
+    /// The name of the call that its events mentioned last.
     pub other: Option<String>,
     pub valid_next: Option<ValidNext>,
     /// The errors of its events.

@@ -152,6 +152,7 @@ async fn a_probe_that_was_dropped_does_not_keep_the_breaker_half_open() {
     }
     let refused = dispatcher.call(write("c"), |_| async { unreachable!("the circuit is open") }).await;
     assert_eq!(refused.outcome.kind.as_str(), "refused");
+    assert_eq!(refused.told.and_then(|told| told.retry_after).map(playproof_live::Span::as_millis), Some(30_000));
     sleep(31_000 * MS).await;
     assert!(timeout(MS, dispatcher.call(write("probe"), silent)).await.is_err());
     let next = dispatcher.call(write("d"), |_| after(1)).await;
