@@ -94,6 +94,9 @@ fn quote_carefully(out: &mut Vec<u8>, text: &str) {
 }
 
 /// A character as JSON escapes it.
+///
+/// # Errors
+/// Those of `out`.
 pub fn escape<W: Write + ?Sized>(out: &mut W, c: char) -> io::Result<()> {
     match c {
         '"' => out.write_all(b"\\\""),
