@@ -13,7 +13,8 @@ use super::workspace::Workspace;
 use playproof_engine::glob::is_glob;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::fixture;
-use playproof_formats::playbook::lint::stopped_globs_of_rows;
+use playproof_formats::playbook::lint::{SeenArguments, stopped_globs_of_rows, unseen_arguments_of_rows};
+use playproof_intake::tool_facts::argument_names;
 
 /// The most tools that are kept of traces. A trace with more names a tool anew in each call.
 const MOST_TOOLS: usize = 5_000;
@@ -27,6 +28,8 @@ pub struct KnownTools {
     pub declared: BTreeSet<String>,
     /// By file: of tool facts or a fixture.
     pub stopped: Vec<Report>,
+    /// The names of the arguments of recorded calls, by tool.
+    pub seen: SeenArguments,
 }
 
 /// The tools of the traces, and of the project's tool facts and fixtures as far as these can be read: other commands
@@ -37,7 +40,7 @@ pub struct KnownTools {
 pub fn read(traces: &[String], reading: &ReadOptions) -> Result<KnownTools, Failure> {
     let mut tools = KnownTools::default();
     if !traces.is_empty() {
-        tools.known = of_traces(traces, reading)?;
+        (tools.known, tools.seen) = of_traces(traces, reading)?;
     }
     if let Ok(workspace) = Workspace::open() {
         tools.add_project(&workspace);
@@ -59,7 +62,12 @@ impl KnownTools {
         if let Ok(Some(file)) = workspace.tools_file() {
             let rows = file.rows();
             self.declared.extend(rows.iter().filter(|(tool, _)| !is_glob(tool)).map(|(tool, _)| (*tool).to_owned()));
-            self.stop(&file.source, &stopped_globs_of_rows(&rows, &self.known));
+            let mut found = stopped_globs_of_rows(&rows, &self.known);
+            let of_row = |name: &str| rows.iter().find(|(row, _)| *row == name).map(|(_, place)| place.clone());
+            let declared = file.file.tools.rows().iter();
+            let declared: Vec<_> = declared.filter_map(|row| Some((row, of_row(&row.pattern)?))).collect();
+            found.extend(unseen_arguments_of_rows(&declared, &self.seen));
+            self.stop(&file.source, &found);
         }
     }
 
@@ -82,15 +90,20 @@ fn place(source: &Source, pattern: &str) -> Range<usize> {
     found.map_or(0..0, |at| at..at + pattern.len())
 }
 
-fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<BTreeSet<String>, Failure> {
+fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<(BTreeSet<String>, SeenArguments), Failure> {
     let redaction = Project::find()?.redaction;
     let mapping = reading.reading()?;
-    let (mut known, mut is_full) = (BTreeSet::new(), false);
+    let (mut known, mut seen, mut is_full) = (BTreeSet::new(), SeenArguments::new(), false);
     for (number, path) in traces.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let input = inputs::trace(path, &mapping, &redaction)?;
         let ledger = input.each_call(number, reading.options(), &redaction, &|_| true, |closed| {
             let tool = closed.shown().tool();
+            if seen.contains_key(tool) || seen.len() < MOST_TOOLS {
+                let names = closed.shown().args().map(argument_names).unwrap_or_default();
+                let known = seen.entry(tool.to_owned()).or_default();
+                known.extend(names.into_iter().take(MOST_TOOLS.saturating_sub(known.len())));
+            }
             // No dot stops a glob before a tool without one.
             if tool.contains('.') && !known.contains(tool) {
                 match known.len() < MOST_TOOLS {
@@ -104,7 +117,7 @@ fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<BTreeSet<String
     if is_full {
         say(&format!("note: the traces have more tools: the first {MOST_TOOLS} are compared with globs"));
     }
-    Ok(known)
+    Ok((known, seen))
 }
 
 #[cfg(test)]

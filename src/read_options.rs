@@ -42,7 +42,7 @@ pub struct ReadOptions {
 impl ReadOptions {
     /// The defaults, with a mapping.
     pub fn plain(map: Option<String>) -> ReadOptions {
-        let AssembleOptions { reorder_window, join_resends, skip_invalid } = AssembleOptions::default();
+        let AssembleOptions { reorder_window, join_resends, skip_invalid, .. } = AssembleOptions::default();
         ReadOptions { map, read_as: None, join_resends, skip_invalid, allow_skipped: None, reorder_window }
     }
 
@@ -72,6 +72,7 @@ impl ReadOptions {
             reorder_window: self.reorder_window,
             join_resends: self.join_resends,
             skip_invalid: self.skip_invalid,
+            requests: None, // the plan knows
         }
     }
 }

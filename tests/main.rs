@@ -33,6 +33,7 @@ mod readme;
 mod recordings;
 mod releases;
 mod reported;
+mod requests;
 mod seeds;
 mod serve;
 mod shipped_playbooks;

@@ -86,7 +86,7 @@ fn playbook_with(more: &[(&str, Value)]) -> Value {
 fn tool() -> Value {
     json!({
         "access": "write", "idempotent": true, "repeatable": false, "timeout_ms": 5000, "server": "payments", "keys": "ignored",
-        "key": "required", "upstream_retries": 2,
+        "key": "required", "upstream_retries": 2, "same_if": ["a"], "same_across": "runs",
         "schema": {
             "type": "object", "title": "t", "description": "d", "default": {}, "examples": [{}], "required": ["a"], "additionalProperties": false,
             "properties": {
@@ -102,7 +102,7 @@ fn tool() -> Value {
 fn fixture_with(more: &[(&str, Value)]) -> Value {
     let mut it = json!({
         "format": "fixture/1", "title": "t", "seed": 7, "keys": "ietf", "playbooks": ["it"],
-        "tools": { "pay": { "access": "write", "idempotent": false, "repeatable": false, "timeout_ms": 100, "server": "s", "keys": "honoured", "key": "optional" } },
+        "tools": { "pay": { "access": "write", "idempotent": false, "repeatable": false, "timeout_ms": 100, "server": "s", "keys": "honoured", "key": "optional", "same_if": ["x"], "same_across": "run" } },
         "calls": {
             "a": { "tool": "pay", "args": { "x": 1 }, "idempotency_key": "k", "reversal_token": "t", "evidence_refs": ["e"],
                    "at_ms": 5, "cancel_at_ms": 40, "timeout_ms": 10, "run": "r1", "draws": [0.5, 1] },

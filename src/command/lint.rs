@@ -20,7 +20,7 @@ use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_explore::lint;
 use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
-use playproof_formats::playbook::lint::stopped_globs;
+use playproof_formats::playbook::lint::{stopped_globs, unseen_arguments};
 use playproof_formats::playbook::{Loaded, fingerprint};
 use playproof_formats::shell::Command;
 use playproof_report::diagnostic::{render, tally};
@@ -115,6 +115,7 @@ fn one(name: &str, tools: &KnownTools, facts: &Tools) -> Result<Linted, Failure>
             let plan = Plan::new(loaded.playbook.clone(), facts);
             let mut diagnostics = lint(&loaded, &plan, Threads::default().number());
             diagnostics.extend(stopped_globs(&loaded, &tools.known, &tools.declared));
+            diagnostics.extend(unseen_arguments(&loaded, &tools.seen));
             Linted { source, loaded: Some(loaded), diagnostics }
         }
         Err(report) => Linted { source: report.source, loaded: None, diagnostics: report.diagnostics },

@@ -221,7 +221,7 @@ fn ends_well(plan: &Plan, record: &SimulationRecord, calls: usize) {
 /// Traces: every line is accounted for once, and nothing is accepted that is no JSON.
 pub fn trace(data: &[u8]) {
     for join_resends in [false, true] {
-        balances(data, &AssembleOptions { join_resends, skip_invalid: true, reorder_window: 3 });
+        balances(data, &AssembleOptions { join_resends, skip_invalid: true, reorder_window: 3, requests: None });
     }
     for line in String::from_utf8_lossy(data).trim_start_matches('\u{feff}').split('\n') {
         if wire::parse_line(line).is_ok() {

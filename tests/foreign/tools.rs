@@ -29,7 +29,8 @@ fn the_shipped_facts_tell_what_may_be_done_twice() {
 #[test]
 fn a_drafted_file_is_a_file_whatever_the_tools_are_called() {
     let odd = ["no", "a: b", "#", "'", "\"", "a[*]{b,c}", "é ü", "0", "null", "-", "{}", "\u{1b}", "", "get_x", "\\d"];
-    let count = |tool| ToolCount { tool, is_redacted: false, calls: 1, failed: 0, hints: ToolHints::default() };
+    let count =
+        |tool| ToolCount { tool, is_redacted: false, calls: 1, failed: 0, hints: ToolHints::default(), args: None };
     let draft = render("a: # trace", odd.map(count));
     assert_eq!(parsed(&draft).rows().len(), 0, "guesses declare nothing");
     let facts = parsed(&draft.replace("# guessed: confirm", "# confirmed"));

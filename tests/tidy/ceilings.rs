@@ -7,16 +7,16 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 10] = [
-    ("crates/analysis/src", 19_800),
-    ("crates/engine/src", 19_850),
+    ("crates/analysis/src", 20_100),
+    ("crates/engine/src", 19_950),
     ("crates/explore/src", 2_800),
-    ("crates/formats/src", 11_800),
+    ("crates/formats/src", 12_200),
     ("crates/report/src", 13_800),
     ("crates/intake/src", 20_300),
     ("crates/live/src", 1_100),
     ("crates/protocol/src", 1_000),
     ("crates/serve/src", 2_700),
-    ("src", 17_700),
+    ("src", 17_800),
 ];
 
 /// A package this far below its ceiling gets a lower one.

@@ -76,6 +76,11 @@ ids! {
     ErrorId(u32);
 }
 
+impl RunId {
+    /// Stands for every run, in requests of tools for which runs do not matter.
+    pub const ALL: RunId = RunId(u32::MAX);
+}
+
 impl CallId {
     /// The id of the call at a place of one simulation.
     pub fn at(place: usize) -> CallId {

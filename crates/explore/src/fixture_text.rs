@@ -156,6 +156,12 @@ fn tool_fields(tool: &FixtureTool) -> String {
     if let Some(never) = tool.never_retried {
         fields += &format!(", retry: {}", if never { "never" } else { "guarded" });
     }
+    if let Some(same_if) = &tool.same_if {
+        fields += &format!(", same_if: [{}]", listed(same_if.names().iter().map(|name| &**name)));
+    }
+    if let Some(across) = tool.across_runs {
+        fields += &format!(", same_across: {}", if across { "runs" } else { "run" });
+    }
     fields
 }
 
@@ -345,7 +351,7 @@ upstream:
 outages: { look: [{ from_ms: 1, to_ms: 9, answer: { error: { kind: 5xx } } }, { answer: { ok: {}, latency_ms: 3 } }] }
 keys: ietf
 before: [{ tool: pay.refund, key: k, args: { order: o } }, { tool: look }]
-tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5, server: 's 1', keys: ignored, key: required, retry: never }, look: { access: read } }
+tools: { 'pay.*': { access: write, idempotent: true, repeatable: true, timeout_ms: 5, server: 's 1', keys: ignored, key: required, retry: never }, look: { access: read }, send: { access: write, same_if: [to, 'k k'], same_across: runs } }
 expect:
   study/a:
     one: { outcome: escalated, queue: q, why: key_reused, effect: unknown, attempts: 3, verdicts: [v, w] }

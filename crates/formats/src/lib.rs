@@ -6,6 +6,7 @@ pub mod diagnostic;
 pub mod fixture;
 pub mod golden;
 pub mod history;
+mod named_arguments;
 pub mod number;
 pub mod plain;
 pub mod playbook;

@@ -23,6 +23,8 @@ pub struct CallBuilder {
     pub counts: AttemptCounts,
     /// The number of its idempotency key; none: it is a read, has no key, or comes from no trace.
     pub key_number: Option<KeyNumber>,
+    /// Whether only some of its arguments make its request.
+    pub is_named: bool,
 }
 
 /// A call that no later line can change: as it is recorded, and as it is shown.
@@ -66,7 +68,7 @@ pub struct AttemptCounts {
 impl CallBuilder {
     /// A call with no answer yet.
     pub(crate) fn new(call: RecordedCall, hashes: CallHashes) -> CallBuilder {
-        CallBuilder { call, hashes, counts: AttemptCounts::default(), key_number: None }
+        CallBuilder { call, hashes, counts: AttemptCounts::default(), key_number: None, is_named: false }
     }
 
     /// Counts all answers again, because one came late: perhaps one that was counted as an attempt's own.

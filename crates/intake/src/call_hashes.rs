@@ -2,7 +2,8 @@
 //! 0 means that there is nothing to hash: no name hashes to 0 in practice (one in 2^128).
 
 use crate::hash;
-use playproof_engine::playbook::ToolFacts;
+use crate::{args_meaning, canonical};
+use playproof_engine::playbook::{SameIf, ToolFacts};
 
 /// The hashes of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,9 +14,9 @@ pub struct CallHashes {
     pub id: u128,
     /// The tool.
     pub tool: u128,
-    /// Run, tool and arguments by meaning: equal for calls that ask for the same.
+    /// Run, tool and arguments by meaning: equal for calls that ask for the same. Tool facts may leave the run out.
     pub request: u128,
-    /// The arguments by meaning; 0: it has none.
+    /// The arguments by meaning, as far as they make the request; 0: it has none.
     pub args: u128,
     /// Tool and idempotency key; 0: the call has no key.
     pub key: u128,
@@ -47,6 +48,14 @@ pub fn tool_hash(tool: &str) -> u128 {
     hash::bytes(tool.as_bytes(), tag::TOOL)
 }
 
+/// The hash of the arguments that make a request, and whether only some of them do.
+pub fn args_hash(same_if: Option<&SameIf>, args: Option<&str>) -> (u128, bool) {
+    match args.and_then(|args| same_if?.of(args)) {
+        Some(named) => (canonical::hash_of(&named), true),
+        None => (args_meaning::of(args, None, None).0, false),
+    }
+}
+
 impl CallHashes {
     /// The hashes of a call whose arguments hash to `args` (0: it has none).
     pub fn new(run: Option<&str>, id: Option<&str>, tool: &str, key: Option<&str>, args: u128) -> CallHashes {
@@ -60,6 +69,13 @@ impl CallHashes {
             key: key.map_or(0, |key| hash::bytes_after(tool, key.as_bytes(), tag::KEY)),
             dispatcher: run,
         }
+    }
+
+    /// The same, of a call whose request is made of arguments that hash to `args`, in its run or in any.
+    #[must_use]
+    pub fn with_request(self, args: u128, across_runs: bool) -> CallHashes {
+        let run = if across_runs { 0 } else { self.run };
+        CallHashes { args, request: hash::joined([run, self.tool, args]), ..self }
     }
 
     /// The same, of a call whose dispatcher is named.
@@ -81,9 +97,9 @@ impl CallHashes {
         if facts.ignores_keys { 0 } else { self.key }
     }
 
-    /// The request with its key: equal for a call and its unchanged resend.
+    /// The request with its run and key: equal for a call and its unchanged resend.
     pub fn resend(&self) -> u128 {
-        hash::joined([self.request, self.key])
+        hash::joined([self.run, self.request, self.key])
     }
 }
 

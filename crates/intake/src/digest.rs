@@ -284,6 +284,7 @@ fn call_entry(
             reused.hashes = hashes;
             reused.counts = AttemptCounts::default();
             reused.key_number = None;
+            reused.is_named = false;
             if let Some(next) = context.pool.last_mut() {
                 simd::prefetch_texts(next.call.text()); // the next call will be written there
                 if let Some(first) = next.call.answers.spare_capacity_mut().first() {

@@ -1,9 +1,10 @@
 //! Drafts a tool facts file for the tools of a trace, for people to confirm. Reads no facts. Guesses only whether a tool
 //! reads; everything else gets its safe value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use crate::json;
 use crate::tool_hints::{HintsByTool, ToolHints};
 use playproof_engine::glob;
 use playproof_engine::playbook::seems_to_read;
@@ -25,24 +26,27 @@ pub struct ToolCount<'a> {
     pub failed: u64,
     /// What tool lists in the recording say of it.
     pub hints: ToolHints,
+    /// The names of the arguments of its calls, where these are kept.
+    pub args: Option<&'a BTreeSet<String>>,
 }
 
 /// The tools in the lists of a recording, called or not.
 pub fn listed(hints: &HintsByTool) -> impl Iterator<Item = ToolCount<'_>> {
-    hints.iter().map(|(tool, &hints)| ToolCount { tool, is_redacted: false, calls: 0, failed: 0, hints })
+    hints.iter().map(|(tool, &hints)| ToolCount { tool, is_redacted: false, calls: 0, failed: 0, hints, args: None })
 }
 
 /// The text of a `format: tools/1` file for the tools of `source`, sorted by name. Adds up the counts of one tool.
 pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>) -> String {
-    let mut tools: BTreeMap<&str, (u64, u64, ToolHints)> = BTreeMap::new();
+    let mut tools: BTreeMap<&str, (u64, u64, ToolHints, BTreeSet<&str>)> = BTreeMap::new();
     let mut redacted = 0;
     for count in counts {
         if count.is_redacted {
             redacted += 1;
             continue;
         }
-        let (calls, failed, hints) = tools.entry(count.tool).or_default();
+        let (calls, failed, hints, args) = tools.entry(count.tool).or_default();
         *hints = count.hints;
+        args.extend(count.args.into_iter().flatten().map(String::as_str));
         *calls = calls.saturating_add(count.calls);
         *failed = failed.saturating_add(count.failed);
     }
@@ -58,10 +62,10 @@ pub fn render<'a>(source: &str, counts: impl IntoIterator<Item = ToolCount<'a>>)
         let tools = counted(redacted, "tool is", "tools are");
         let _ = writeln!(text, "  # {tools} left out: `redaction` takes out of the name; write such a row by hand");
     }
-    let rows: Vec<_> = tools.iter().map(|(tool, counts)| (row(tool, counts.2), *counts)).collect();
+    let rows: Vec<_> = tools.iter().map(|(tool, counts)| (row(tool, counts.2, &counts.3), counts)).collect();
     let width = rows.iter().map(|(row, _)| row.chars().count()).max().unwrap_or_default().min(60);
-    for (row, (calls, failed, hints)) in rows {
-        let calls = counted(calls, "call", "calls");
+    for (row, (calls, failed, hints, _)) in rows {
+        let calls = counted(*calls, "call", "calls");
         let destructive = if hints.destructive == Some(true) { "; `destructiveHint`" } else { "" };
         let _ = writeln!(text, "  {row:width$} {GUESSED} ({calls}, {failed} failed{destructive})");
     }
@@ -82,6 +86,7 @@ fn header(source: &str) -> String {
          #   idempotent: true   doing it twice is doing it once; it may be sent again without a key\n\
          #   repeatable: true   each call is a new intent, even with the same arguments\n\
          #   timeout_ms: 5000   how long an attempt may take\n\
+         #   same_if: [order]   the arguments that make a request; all others do not count\n\
          # Every row must have `access`; other missing fields keep the playbook's value.\n\
          format: tools/1\n\
          tools:\n"
@@ -109,8 +114,34 @@ pub fn is_name(tool: &str) -> bool {
     is_read && !tool.trim().is_empty() && key(tool).chars().count() <= MAX_KEY
 }
 
-fn row(tool: &str, hints: ToolHints) -> String {
-    written(tool, guess(tool, hints), false)
+fn row(tool: &str, hints: ToolHints, args: &BTreeSet<&str>) -> String {
+    let answer = guess(tool, hints);
+    let named = if answer == Answer::Writes { same_if(args) } else { None };
+    let row = written(tool, answer, false);
+    match (named, row.strip_suffix(" }")) {
+        (Some(named), Some(row)) => format!("{row}, same_if: [{named}] }}"),
+        _ => row,
+    }
+}
+
+/// Arguments that say nothing of what a call wants, by their names.
+const NO_PART_OF_REQUEST: [&str; 7] =
+    ["reason", "note", "request_id", "requestId", "timestamp", "idempotency_key", "idempotencyKey"];
+
+/// The most arguments that are guessed to make a request.
+const MOST_NAMED: usize = 20;
+
+/// The arguments that are guessed to make a request, if calls have others, too.
+fn same_if(args: &BTreeSet<&str>) -> Option<String> {
+    let named: Vec<_> = args.iter().filter(|name| !NO_PART_OF_REQUEST.contains(name)).collect();
+    let is_guess = !named.is_empty() && named.len() < args.len() && named.len() <= MOST_NAMED;
+    is_guess.then(|| named.iter().map(|name| scalar(name).into_owned()).collect::<Vec<_>>().join(", "))
+}
+
+/// The names of the arguments of a call, if they are an object.
+pub fn argument_names(args: &str) -> Vec<String> {
+    let fields = json::parse(args).ok().and_then(json::object);
+    fields.iter().flat_map(|fields| fields.iter().map(|(name, _)| name.to_owned())).collect()
 }
 
 /// The tool's name as a YAML key that is no glob.
@@ -124,8 +155,14 @@ mod tests {
 
     #[test]
     fn the_file_is_sorted_counted_and_marked() {
-        let count =
-            |tool, calls, failed| ToolCount { tool, is_redacted: false, calls, failed, hints: ToolHints::default() };
+        let count = |tool, calls, failed| ToolCount {
+            tool,
+            is_redacted: false,
+            calls,
+            failed,
+            hints: ToolHints::default(),
+            args: None,
+        };
         let text = render("a.json", [count("pay", 2, 1), count("get_x", 1, 0), count("pay", 1, 0)]);
         let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("  ")).collect();
         assert_eq!(
@@ -150,7 +187,8 @@ mod tests {
 
     #[test]
     fn a_hint_is_a_guess_that_wins_over_the_name() {
-        let hinted = |tool, hints| render("a", [ToolCount { tool, is_redacted: false, calls: 1, failed: 0, hints }]);
+        let hinted =
+            |tool, hints| render("a", [ToolCount { tool, is_redacted: false, calls: 1, failed: 0, hints, args: None }]);
         let writes = ToolHints {
             read_only: Some(false),
             idempotent: Some(true),

@@ -86,7 +86,8 @@ pub(crate) fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<St
         return None;
     }
     let took = answer.at.filter(|_| view.timed).map(|at| format!(" after {} ms", timeline::millis(at.since(view.at))));
-    Some(format!("succeeded at the first attempt{}; no playbook changes that", took.unwrap_or_default()))
+    let playbooks = view.prevented.unwrap_or("no playbook changes that");
+    Some(format!("succeeded at the first attempt{}; {playbooks}", took.unwrap_or_default()))
 }
 
 struct Column {
@@ -140,7 +141,8 @@ pub(crate) fn findings_in_words(view: &CallView<'_>, runs: &[RunView<'_>], sever
     let in_words = |(finding, by): (Finding, String)| {
         let sentence = findings::sentence(finding.id, finding.count, About { doubt: finding.doubt, ..about });
         let advice = findings::advice(&finding).unwrap_or_default();
-        (finding, format!("{}: {sentence}, {by}{advice}", finding.id.as_str()))
+        let other = view.other_place(&finding).map(|place| format!(" (the other call: {place})")).unwrap_or_default();
+        (finding, format!("{}: {sentence}{other}, {by}{advice}", finding.id.as_str()))
     };
     said.into_iter().map(in_words).collect()
 }

@@ -39,6 +39,8 @@ pub const fn intent_doubt(doubt: IntentDoubt) -> &'static str {
         IntentDoubt::TwoInputs => "the run id occurs in two inputs",
         IntentDoubt::NoRun => "one of the calls names no run",
         IntentDoubt::NoArguments => "the arguments of a call are not recorded",
+        IntentDoubt::SameId => "two runs made it under one call id",
+        IntentDoubt::BegunAgain => "its run began while the one before had left it open or failed",
     }
 }
 
@@ -48,6 +50,8 @@ pub const fn if_one_intent(doubt: IntentDoubt) -> &'static str {
         IntentDoubt::TwoInputs => "if the runs of both inputs are one",
         IntentDoubt::NoRun => "if these calls belong to one run",
         IntentDoubt::NoArguments => "if these calls have the same arguments",
+        IntentDoubt::SameId => "if both runs made one call",
+        IntentDoubt::BegunAgain => "if the later run goes on where the run before it broke off",
     }
 }
 
@@ -97,6 +101,7 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         }
         FindingId::TokenReused => "another call redeemed its reversal token before".to_owned(),
         FindingId::UnsafeAdvice => "its agent was told to make it again, and the call before may have acted".to_owned(),
+        FindingId::ChangedAfterDenial => "the call before it was denied, and it has other arguments".to_owned(),
         FindingId::IgnoredAdvice => "its agent was told not to make it again".to_owned(),
         FindingId::ReadActed => format!("{} of a tool that only reads", counted(count, "effect", "effects")),
         FindingId::SentWhileRunning => "its action was still open from an earlier call when it was sent".to_owned(),

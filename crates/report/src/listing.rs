@@ -10,7 +10,8 @@ use foldhash::fast::FixedState;
 
 use super::block::Alike;
 use super::findings::order;
-use playproof_analysis::replay::{FactsUsed, MessageTemplates, ShownCall};
+use super::text::escape_unprintable;
+use playproof_analysis::replay::{CallMarks, FactsUsed, MessageTemplates, ShownCall};
 use playproof_engine::call::{Place, RecordedCall, Reply};
 use playproof_engine::event::{
     Decision, EffectClaim, Finding, FindingId, FindingSeverity, Outcome, OutcomeKind, PlaybookNames, Status,
@@ -23,6 +24,9 @@ const OTHERS: usize = 4;
 
 /// Groups of one intent that are kept apart, so that memory does not grow with the harm.
 const INTENTS_MAX: usize = 2_000;
+
+/// Requests of which it is kept how a call of them ended under a playbook; the greatest marks are forgotten.
+const ENDED_MAX: usize = 65_536;
 
 /// Groups of one kind that are kept apart, for the same reason: messages and tools may be as many as calls.
 const KINDS_MAX: usize = 2_000;
@@ -115,6 +119,10 @@ pub struct Group {
     kind: u64,
     /// What they all want done once; none if they want several things.
     intent: Option<u128>,
+    /// The request of the one that is shown.
+    request: u128,
+    /// What became of the call before the one that is shown, where a playbook then would not have let it be made.
+    pub prevented: Option<String>,
     /// How many there are.
     pub count: u64,
     /// They are of several kinds that are not told apart, for there are too many; the one that is shown is among the
@@ -185,6 +193,11 @@ struct Groups {
     mixed: BTreeMap<(Option<FindingSeverity>, Option<FindingId>), Group>,
     /// Signatures of kinds from here on are among those.
     kinds_beyond: Option<u64>,
+    /// By request, and by place: the first call that the agent does not go on with under some playbook, and what becomes of it
+    /// under each.
+    ended: BTreeMap<u128, ((Place, u64), Vec<Option<&'static str>>)>,
+    /// The names of the playbooks.
+    playbooks: Vec<String>,
 }
 
 impl Listing {
@@ -193,15 +206,17 @@ impl Listing {
         Listing { selection, groups: Mutex::default() }
     }
 
-    /// Takes a call, if it is wanted. `intent` is the mark of what it wants done once.
+    /// Takes a call, if it is wanted.
     pub fn take<'r>(
         &self,
         call: ShownCall<'_>,
-        intent: u128,
+        marks: CallMarks,
         recorded: &[Finding],
         runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)> + Clone,
         templates: &mut MessageTemplates,
     ) {
+        let CallMarks { intent, request, case } = marks;
+        self.note_end(&call, request, runs.clone());
         if !self.selection.wants(call, recorded, runs.clone()) {
             return;
         }
@@ -212,9 +227,9 @@ impl Listing {
             let (call, facts) = ((*call).clone(), call.known_facts());
             Box::new(ListedCall { call, facts, recorded: recorded.to_vec(), records })
         };
-        // Harm to one thing is not harm to another.
+        // Harm to one thing is not harm to another; the same harm in many runs is one case.
         let apart = (rank.severity() == Some(FindingSeverity::Unsafe) && !self.selection.unfolded)
-            .then(|| FixedState::default().hash_one((kind, intent)));
+            .then(|| FixedState::default().hash_one((kind, case)));
         let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let apart = apart.filter(|apart| groups.beyond.is_none_or(|beyond| *apart < beyond));
         let known = match apart {
@@ -223,12 +238,14 @@ impl Listing {
             None => groups.kinds.get_mut(&kind),
         };
         if let Some(known) = known {
-            return known.add(&call, intent, rank, detail);
+            return known.add(&call, (intent, request), rank, detail);
         }
         let new = Group {
             rank,
             kind,
             intent: Some(intent),
+            request,
+            prevented: None,
             count: 1,
             is_mixed: false,
             detail: detail(),
@@ -244,6 +261,37 @@ impl Listing {
         groups.bound(most);
     }
 
+    /// Notes a call that people get, or that is given up: its agent has no reason to make it again.
+    fn note_end<'r>(
+        &self,
+        call: &RecordedCall,
+        request: u128,
+        runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)> + Clone,
+    ) {
+        let ended =
+            |record: &SimulationRecord| record.outcomes.first().and_then(|outcome| goes_on_without(outcome.kind));
+        if !runs.clone().any(|(_, record)| ended(record).is_some()) {
+            return;
+        }
+        let place = (call.place, call.number);
+        let new = || runs.clone().map(|(_, record)| ended(record)).collect();
+        let mut groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let Groups { ended: known, playbooks, .. } = &mut *groups;
+        if playbooks.is_empty() {
+            playbooks.extend(runs.clone().map(|(names, _)| names.playbook.to_string()));
+        }
+        for mark in [request, place_mark(call.place)] {
+            match known.entry(mark) {
+                Entry::Vacant(first) => drop(first.insert((place, new()))),
+                Entry::Occupied(mut first) if place < first.get().0 => drop(first.insert((place, new()))),
+                Entry::Occupied(_) => {}
+            }
+        }
+        while known.len() > ENDED_MAX {
+            known.pop_last();
+        }
+    }
+
     /// Calls that were wanted.
     pub fn calls(&self) -> u64 {
         let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
@@ -253,9 +301,15 @@ impl Listing {
     /// The groups, the most serious first, then in the order of the inputs.
     pub fn into_groups(self) -> Vec<Group> {
         let groups = self.groups.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Groups { kinds, intents, mixed, .. } = groups;
+        let Groups { kinds, intents, mixed, ended, playbooks, .. } = groups;
         let mut groups: Vec<Group> =
             kinds.into_values().chain(intents.into_values()).chain(mixed.into_values()).collect();
+        for group in &mut groups {
+            let named = group.detail.recorded.iter().map(|finding| finding.other_line).max().filter(|line| *line > 0);
+            let named = named.and_then(|line| ended.get(&place_mark(Place { line, ..group.shown.0 })));
+            let before = ended.get(&group.request).filter(|(place, _)| *place < group.shown).or(named);
+            group.prevented = before.and_then(|(_, ended)| prevented(&playbooks, ended));
+        }
         // A reference is a call's own name in its input alone.
         let sources = &self.selection.sources;
         if sources.name(1).is_some() {
@@ -278,10 +332,6 @@ impl Listing {
         let mut hash = FixedState::default().build_hasher();
         if self.selection.unfolded {
             (call.place, call.number).hash(&mut hash);
-        }
-        let unsafe_found = |finding: &Finding| finding.severity == FindingSeverity::Unsafe;
-        if recorded.iter().any(unsafe_found) {
-            call.place.input.hash(&mut hash); // harm in another input is another story
         }
         call.tool().hash(&mut hash);
         for finding in recorded {
@@ -348,7 +398,13 @@ fn merge<K: Ord>(among: &mut BTreeMap<K, Group>, key: K, group: Group) {
 
 impl Group {
     /// The most serious call is shown, of equals the first; whatever the order in which they come.
-    fn add(&mut self, call: &RecordedCall, intent: u128, rank: Rank, detail: impl FnOnce() -> Box<ListedCall>) {
+    fn add(
+        &mut self,
+        call: &RecordedCall,
+        (intent, request): (u128, u128),
+        rank: Rank,
+        detail: impl FnOnce() -> Box<ListedCall>,
+    ) {
         self.count += 1;
         self.intent = self.intent.filter(|known| *known == intent);
         let place = (call.place, call.number);
@@ -358,7 +414,7 @@ impl Group {
             self.keep_first_members();
         }
         if (rank.key(), place) < self.order() {
-            (self.detail, self.shown) = (detail(), place);
+            (self.detail, self.shown, self.request) = (detail(), place, request);
             self.rank = rank;
         }
     }
@@ -377,7 +433,7 @@ impl Group {
         self.count += other.count;
         self.intent = self.intent.filter(|intent| other.intent == Some(*intent));
         if other.order() < self.order() {
-            (self.detail, self.shown) = (other.detail, other.shown);
+            (self.detail, self.shown, self.request) = (other.detail, other.shown, other.request);
             self.rank = other.rank;
         }
         self.members.extend(other.members);
@@ -397,6 +453,36 @@ impl Group {
         let more = self.count.saturating_sub(1 + others.len() as u64);
         Alike { others, more, several_intents: self.intent.is_none(), is_mixed: self.is_mixed }
     }
+}
+
+/// A mark of the call at a place.
+fn place_mark(place: Place) -> u128 {
+    u128::from(place.input) << 64 | u128::from(place.line)
+}
+
+/// What becomes of a call, where its agent does not go on with it.
+const fn goes_on_without(end: OutcomeKind) -> Option<&'static str> {
+    match end {
+        OutcomeKind::Escalated(_) => Some("goes to people"),
+        OutcomeKind::Deprecated(_) => Some("is given up"),
+        OutcomeKind::Reversed(_) => Some("is taken back"),
+        _ => None,
+    }
+}
+
+/// Under which playbooks the call before goes which way.
+fn prevented(playbooks: &[String], ended: &[Option<&'static str>]) -> Option<String> {
+    let mut ways: Vec<(&str, Vec<String>)> = Vec::new();
+    for (name, way) in playbooks.iter().zip(ended).filter_map(|(name, way)| Some((name, (*way)?))) {
+        let name = format!("`{}`", escape_unprintable(name));
+        match ways.iter_mut().find(|(known, _)| *known == way) {
+            Some((_, names)) => names.push(name),
+            None => ways.push((way, vec![name])),
+        }
+    }
+    let said: Vec<String> =
+        ways.iter().map(|(way, names)| format!("under {} the call before it {way}", names.join(" and "))).collect();
+    (!said.is_empty()).then(|| said.join(", "))
 }
 
 /// What counts of a finding: what its sentence claims. Counts that grow from call to call are shown as the greatest.
@@ -469,10 +555,54 @@ mod tests {
         Finding::new(id, FindingBy::Recorded, CallId(0), count)
     }
 
+    fn marks(of: u128) -> CallMarks {
+        CallMarks { intent: of, request: of, case: of }
+    }
+
+    #[test]
+    fn the_same_harm_in_many_runs_and_files_is_one_case() {
+        let listing = Listing::new(CallSelection::default());
+        for run in 0..10_u32 {
+            for case in 0..2_u32 {
+                let mut call = call(u64::from(case) + 1, "a", Reply::Ok);
+                call.place.input = run;
+                let marks = CallMarks { case: case.into(), ..marks(u128::from(run * 2 + case)) };
+                let twice = [found(FindingId::DuplicateEffect, 2)];
+                listing.take(
+                    ShownCall::plain(&call),
+                    marks,
+                    &twice,
+                    std::iter::empty(),
+                    &mut MessageTemplates::default(),
+                );
+            }
+        }
+        let counts: Vec<u64> = listing.into_groups().iter().map(|group| group.count).collect();
+        assert_eq!(counts, [10, 10]);
+    }
+
+    #[test]
+    fn what_becomes_of_the_call_before_is_said_once_for_each_way() {
+        let playbooks = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
+        let said = |ended: [Option<&'static str>; 3]| prevented(&playbooks, &ended);
+        let people = Some("goes to people");
+        assert_eq!(
+            said([people, None, people]).as_deref(),
+            Some("under `a` and `c` the call before it goes to people")
+        );
+        assert_eq!(said([None; 3]), None);
+    }
+
     fn listing(calls: &[(RecordedCall, Vec<Finding>)]) -> Listing {
         let listing = Listing::new(CallSelection::default());
         for (call, findings) in calls {
-            listing.take(ShownCall::plain(call), 7, findings, std::iter::empty(), &mut MessageTemplates::default());
+            listing.take(
+                ShownCall::plain(call),
+                marks(7),
+                findings,
+                std::iter::empty(),
+                &mut MessageTemplates::default(),
+            );
         }
         listing
     }
@@ -532,7 +662,7 @@ mod tests {
             for (line, (intent, count)) in (1..).zip([7, 7, 8].into_iter().zip(counts)) {
                 listing.take(
                     ShownCall::plain(&call(line, "a", Reply::Ok)),
-                    intent,
+                    marks(intent),
                     &[found(id, count)],
                     std::iter::empty(),
                     &mut MessageTemplates::default(),
@@ -557,7 +687,13 @@ mod tests {
             for (number, input) in (1..).zip(inputs) {
                 let mut call = call(number, "a", Reply::Failed(None));
                 (call.place.input, call.number_in_run) = (input, 1);
-                listing.take(ShownCall::plain(&call), 7, &[], std::iter::empty(), &mut MessageTemplates::default());
+                listing.take(
+                    ShownCall::plain(&call),
+                    marks(7),
+                    &[],
+                    std::iter::empty(),
+                    &mut MessageTemplates::default(),
+                );
             }
             let group = listing.into_groups().remove(0);
             (group.count, group.alike().others)
@@ -575,7 +711,7 @@ mod tests {
             let findings = [found(FindingId::DuplicateEffect, 2)];
             listing.take(
                 ShownCall::plain(&call(line, "a", Reply::Ok)),
-                line.into(),
+                marks(line.into()),
                 &findings,
                 std::iter::empty(),
                 &mut MessageTemplates::default(),
@@ -595,7 +731,7 @@ mod tests {
             let call = call(line, &format!("tool {line}"), Reply::Failed(None));
             listing.take(
                 ShownCall::plain(&call),
-                line.into(),
+                marks(line.into()),
                 &[],
                 std::iter::empty(),
                 &mut MessageTemplates::default(),
@@ -612,7 +748,7 @@ mod tests {
         let listing = Listing::new(CallSelection { unfolded: true, ..CallSelection::default() });
         for line in 1..=3 {
             let call = call(line, "a", Reply::Failed(None));
-            listing.take(ShownCall::plain(&call), 7, &[], std::iter::empty(), &mut MessageTemplates::default());
+            listing.take(ShownCall::plain(&call), marks(7), &[], std::iter::empty(), &mut MessageTemplates::default());
         }
         assert_eq!(shown(listing).len(), 3);
     }

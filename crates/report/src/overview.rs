@@ -6,6 +6,7 @@ use super::table::{self, Align};
 use super::text;
 use playproof_analysis::confirm::condition;
 use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName};
+use playproof_engine::call::Place;
 use playproof_engine::playbook::seems_to_read;
 use playproof_intake::assemble::InputLedger;
 
@@ -36,6 +37,7 @@ pub fn render(totals: &Totals<'_>, notes: &[InputNote], width: usize, palette: P
     parts.extend(unclassified(totals, width, palette));
     parts.extend(suspected(totals, width, palette));
     parts.extend(possible_duplicates(totals.replayed, width, palette));
+    parts.extend(unsettled_runs(totals.replayed, width, palette));
     parts.join("\n\n")
 }
 
@@ -65,12 +67,15 @@ pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
     parts.extend(unclassified(totals, 100, plain).map(|said| text::markdown_block(&said)));
     parts.extend(suspected(totals, 100, plain).map(|said| text::markdown_block(&said)));
     parts.extend(possible_duplicates(totals.replayed, 100, plain).map(|said| text::markdown_block(&said)));
+    parts.extend(unsettled_runs(totals.replayed, 100, plain).map(|said| text::markdown_block(&said)));
     parts.join("\n\n")
 }
 
 /// What the recordings leave open: answers that only suggest a failure, and calls that may have made an effect again.
 pub fn doubts(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
-    let said = [suspected(totals, width, palette), possible_duplicates(totals.replayed, width, palette)];
+    let replayed = totals.replayed;
+    let doubled = possible_duplicates(replayed, width, palette);
+    let said = [suspected(totals, width, palette), doubled, unsettled_runs(replayed, width, palette)];
     let said: Vec<String> = said.into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join("\n\n"))
 }
@@ -286,6 +291,25 @@ fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<Stri
     Some(lines.join("\n"))
 }
 
+/// The runs that end on a write whose effect is unknown: somebody must look what became of it.
+fn unsettled_runs(replayed: &Replayed, width: usize, palette: Palette) -> Option<String> {
+    let runs = &replayed.unsettled_runs;
+    if runs.count == 0 {
+        return None;
+    }
+    let title = text::counted(runs.count, "run ends", "runs end") + " on a write whose effect is unknown";
+    let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
+    let row = |(_, tool, reference): &(Place, String, String)| {
+        text::fitted(&format!("  {reference}  {tool}"), width).into_owned()
+    };
+    lines.extend(runs.first.iter().map(row));
+    let more = runs.count.saturating_sub(runs.first.len() as u64);
+    if more > 0 {
+        lines.push(palette.faint(&format!("  and {} more", text::counted(more, "run", "runs"))));
+    }
+    Some(lines.join("\n"))
+}
+
 /// The calls that may have made an effect again, by tool and reason.
 fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> Option<String> {
     let possible = &replayed.possible_duplicates;
@@ -303,6 +327,7 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
             "Calls of which one has no recorded arguments; if they are the same, they act again (calls)",
             &possible.without_arguments,
         ),
+        ("Writes that a run may have made again for another one (calls)", &possible.begun_again),
     ];
     let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
     let lists: Vec<String> = lists.collect();

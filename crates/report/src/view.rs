@@ -1,6 +1,6 @@
 //! A call and what playbooks made of it, as every page sees them, and the words for what is known of a tool.
 
-use playproof_engine::call::RecordedCall;
+use playproof_engine::call::{Place, RecordedCall};
 use playproof_engine::event::{Decision, Finding, Intent, IntentBalance, Outcome, StatusFrom, Transcript};
 use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{Access, DEFAULT_TIMEOUT, ToolFacts};
@@ -43,6 +43,10 @@ pub struct CallView<'a> {
     pub timed: bool,
     /// Its recording; none for a fixture's call.
     pub recorded: Option<&'a RecordedCall>,
+    /// What became of the call before it under a playbook, if this call would then not have been made.
+    pub prevented: Option<&'a str>,
+    /// What places of its input are called.
+    pub sources: Option<&'a Sources>,
 }
 
 /// What one playbook made of a call.
@@ -81,7 +85,16 @@ impl<'a> CallView<'a> {
             at: call.at.unwrap_or(Instant::ZERO),
             timed: call.at.is_some(),
             recorded: Some(call),
+            prevented: None,
+            sources: Some(sources),
         }
+    }
+
+    /// The place of the other call that a finding names: `FILE:LINE`.
+    pub fn other_place(&self, finding: &Finding) -> Option<String> {
+        let (sources, call) = self.sources.zip(self.recorded)?;
+        let place = Place { line: finding.other_line, ..call.place };
+        (finding.other_line > 0).then(|| sources.describe(place))
     }
 }
 

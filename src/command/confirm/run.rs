@@ -26,7 +26,7 @@ use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools::{self, Answer, LoadedTools};
 use playproof_formats::shell::Command;
 use playproof_intake::mapping;
-use playproof_intake::tool_facts::{self, guess, is_name};
+use playproof_intake::tool_facts::{self, ToolCount, guess, is_name};
 use playproof_intake::tool_hints::ToolHints;
 use playproof_report::text::{counted, escape_unprintable, hanging};
 
@@ -234,7 +234,11 @@ impl Asked {
     fn facts_with(&self, answered: &[(&ToolGuess, Answer)]) -> Result<String, Failure> {
         let path = &self.facts.path;
         let facts = match (files::exists(path), &self.seen) {
-            (false, Some(seen)) => tools::load(Source::whole(path, tool_facts::render(&seen.logs, seen.tools())))?,
+            (false, Some(seen)) => {
+                // What makes a request is asked of nobody here: an answer must not confirm it.
+                let tools = seen.tools().map(|tool| ToolCount { args: None, ..tool });
+                tools::load(Source::whole(path, tool_facts::render(&seen.logs, tools)))?
+            }
             _ => playbooks::written_facts(path)?,
         };
         let rows = answered.iter().filter(|(of, _)| !facts.has_row(&of.pattern));

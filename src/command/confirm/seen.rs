@@ -1,5 +1,7 @@
 //! The tools that logs call or list, with what tool lists say of them. Asks nothing.
 
+use std::collections::BTreeSet;
+
 use crate::exit::Failure;
 use crate::input_paths::InputPaths;
 use crate::output::to_stderr;
@@ -10,16 +12,19 @@ use crate::{files, inputs};
 use playproof_analysis::confirm::{OpenResults, OpenTemplate};
 use playproof_analysis::replay::Frequent;
 use playproof_engine::call::Reply;
-use playproof_intake::tool_facts::{ToolCount, listed};
+use playproof_intake::tool_facts::{ToolCount, argument_names, listed};
 use playproof_intake::tool_hints::{self, HintsByTool};
 use playproof_report::text;
 
 /// The most tools that are kept. A log with more probably names a tool anew in each call.
 const MOST_TOOLS: usize = 5_000;
 
+/// The most arguments of a tool whose names are kept.
+const MOST_ARGUMENTS: usize = 64;
+
 /// The tools of logs.
 pub struct SeenTools {
-    counts: Frequent<Box<str>, (u64, bool)>,
+    counts: Frequent<Box<str>, (u64, bool, BTreeSet<String>)>,
     hints: HintsByTool,
     open: OpenResults,
     /// The logs in one line.
@@ -33,7 +38,7 @@ impl SeenTools {
     /// A log that cannot be used; no calls in any.
     pub fn read(paths: &InputPaths, reading: &ReadOptions, project: &Project) -> Result<SeenTools, Failure> {
         let mapping = reading.reading()?;
-        let mut counts: Frequent<Box<str>, (u64, bool)> = Frequent::new(MOST_TOOLS);
+        let mut counts: Frequent<Box<str>, (u64, bool, BTreeSet<String>)> = Frequent::new(MOST_TOOLS);
         let mut folded = 0;
         let mut hints = HintsByTool::new();
         let mut open = OpenResults::default();
@@ -50,6 +55,9 @@ impl SeenTools {
                 let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);
                 row.count += 1;
                 row.value.0 += u64::from(failed);
+                let names = closed.shown().args().map(argument_names).unwrap_or_default();
+                let room = MOST_ARGUMENTS.saturating_sub(row.value.2.len());
+                row.value.2.extend(names.into_iter().take(room));
                 if is_foreign {
                     open.add(closed.shown());
                 }
@@ -87,9 +95,9 @@ impl SeenTools {
     /// The tools, with their calls; those that are only listed last.
     pub fn tools(&self) -> impl Iterator<Item = ToolCount<'_>> {
         let called = self.counts.rows().map(|(tool, row)| {
-            let (failed, is_redacted) = row.value;
+            let (failed, is_redacted, args) = &row.value;
             let hints = self.hints.get(&**tool).copied().unwrap_or_default();
-            ToolCount { tool, is_redacted, calls: row.count, failed, hints }
+            ToolCount { tool, is_redacted: *is_redacted, calls: row.count, failed: *failed, hints, args: Some(args) }
         });
         called.chain(listed(&self.hints))
     }

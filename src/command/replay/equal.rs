@@ -34,7 +34,7 @@ fn request(call: &RecordedCall) -> Option<(u32, &str, &str, &str)> {
 
 /// Whether a call was made after another one. Several calls of one line have numbers.
 fn is_after(call: &RecordedCall, other: &RecordedCall) -> bool {
-    let made = |call: &RecordedCall| Moment { at: call.at, place: call.place.line };
+    let made = |call: &RecordedCall| Moment::new(call.at, call.place.line);
     let (now, then) = (made(call), made(other));
     now.is_after(then) || !then.is_after(now) && call.number > other.number
 }

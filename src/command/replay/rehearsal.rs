@@ -361,6 +361,8 @@ impl<'a> Rehearsal<'a> {
             at: call.at,
             timed: true,
             recorded: None,
+            prevented: None,
+            sources: None,
         }
     }
 

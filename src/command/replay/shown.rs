@@ -80,6 +80,7 @@ impl CallDrawing<'_> {
         let facts = facts_of_recorded(&detail.call, known);
         let view = CallView {
             declared: known.declared,
+            prevented: group.prevented.as_deref(),
             ..CallView::recorded(&detail.call, &reference[0], &facts, self.sources)
         };
         draw(&view, &self.runs(group, &reference))

@@ -58,7 +58,7 @@ impl Observer for Watcher {
             }
         }
         if self.has_page || self.lines.is_none() {
-            self.listing.take(seen.call, seen.intent, seen.recorded, runs.clone(), &mut part.templates);
+            self.listing.take(seen.call, seen.marks, seen.recorded, runs.clone(), &mut part.templates);
         }
         match &self.lines {
             Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {

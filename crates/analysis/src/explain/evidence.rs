@@ -360,8 +360,9 @@ impl CallBook {
         let facts = plan.facts_of(closed.raw());
         to.token_shared = self.sharing_token(closed, sources);
         let (own, sent, place) = (identity(closed, facts), sent_in(closed, facts), closed.raw().place);
+        let is_ordered_by_time = |booked: &BookedCall| facts.across_runs || own.has_key_of(&booked.identity);
         let related = self.0.iter().filter_map(|booked| {
-            let later = booked.is_later_than(closed.raw(), own.has_key_of(&booked.identity));
+            let later = booked.is_later_than(closed.raw(), is_ordered_by_time(booked));
             let known = own.relation(&booked.identity, later);
             let known = known.filter(|known| *known != Relation::LaterWrite || facts.idempotent);
             let maybe = || sent.doubt(&booked.sent).map(Relation::MaybeSame);
@@ -371,7 +372,7 @@ impl CallBook {
         });
         let mut related: Vec<(&BookedCall, bool, Relation)> = related.collect();
         if related.iter().all(|(booked, ..)| booked.at.is_some()) {
-            let input = |booked: &BookedCall| if own.has_key_of(&booked.identity) { 0 } else { booked.place.input };
+            let input = |booked: &BookedCall| if is_ordered_by_time(booked) { 0 } else { booked.place.input };
             related.sort_by_key(|(booked, ..)| (input(booked), booked.at));
         }
         for (booked, later, relation) in related {
@@ -424,13 +425,13 @@ impl BookedCall {
         if self.writes { self.evidence.proved } else { ProvedEffects::default() }
     }
 
-    /// Whether it was made later: in a later input, or by its time, or by its line. Inputs may have one upstream's `keys`,
-    /// which then see both calls: their times come first.
-    fn is_later_than(&self, call: &RecordedCall, keys: bool) -> bool {
-        let moment = |place: Place, at| Moment { at, place: place.line };
+    /// Whether it was made later: in a later input, or by its time, or by its line. Inputs may share a key of one upstream,
+    /// or a request: then their times come first.
+    fn is_later_than(&self, call: &RecordedCall, is_shared: bool) -> bool {
+        let moment = |place: Place, at| Moment::new(at, place.line);
         match self.place.input.cmp(&call.place.input) {
             Ordering::Equal => moment(self.place, self.at).is_after(moment(call.place, call.at)),
-            _ if keys && self.is_at_another_time(call) => self.at > call.at,
+            _ if is_shared && self.is_at_another_time(call) => self.at > call.at,
             order => order.is_gt(),
         }
     }
@@ -461,10 +462,10 @@ fn run_of(closed: &CompletedCall) -> u128 {
     closed.hashes.run ^ u128::from(closed.raw().place.input)
 }
 
-/// Calls with keys are compared over all inputs; whether runs of two inputs are one is unknown.
+/// Calls with keys, and those for which runs do not matter, are compared over all inputs; whether runs of two inputs are one is unknown.
 fn identity(closed: &CompletedCall, facts: ToolFacts) -> RequestIdentity {
     RequestIdentity {
-        run: run_of(closed),
+        run: if facts.across_runs { 0 } else { run_of(closed) },
         tool: closed.hashes.tool,
         args: closed.hashes.args,
         key: closed.hashes.key_under(facts),

@@ -144,6 +144,7 @@ impl<'a> CallFinder<'a> {
         let mut observer = EvidenceCollector::new(plan, *simulated, recording, book);
         let mut kept: Vec<(bool, CompletedCall, AtClose)> = Vec::new();
         let place = u32::try_from(number).unwrap_or(u32::MAX);
+        let options = AssembleOptions { requests: plan.requests(), ..options };
         let ledger = input.each_call_after(keys, place, options, redaction, &writes, |closed| {
             let exact = wanted.is_some_and(|wanted| wanted.is_exactly(&closed, sources));
             let is_wanted = exact || wanted.is_none_or(|wanted| closed.has_id(wanted.name));

@@ -22,7 +22,7 @@ pub fn others_of(subject: &Subject, plan: &Plan, simulation: &Simulation) -> (Ve
 fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<OtherCall> {
     let scenario = Scenario::of_fixture(fixture, plan);
     let Some(own) = scenario.calls.get(simulation.call.index()) else { return Vec::new() };
-    let own = identity(own.run, own.tool, own.args, own.honoured_key());
+    let own = identity(own.run_of_request(), own.tool, own.args, own.honoured_key());
     let existing = scenario.before.iter().filter_map(|effect| {
         let relation = own.relation(&identity(effect.run, effect.tool, effect.args, effect.key), false)?;
         Some(OtherCall {
@@ -51,7 +51,7 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
     calls.sort_by_key(|(made, ..)| *made);
     let calls = calls.into_iter().filter_map(|(made, id, call)| {
         let later = (made, id) > (own_made, simulation.call);
-        let other = identity(call.run, call.tool, call.args, call.honoured_key());
+        let other = identity(call.run_of_request(), call.tool, call.args, call.honoured_key());
         let other_run = || own.is_of_other_run(&other).then_some(Relation::OtherRun);
         let relation = own.relation(&other, later).or_else(other_run)?;
         (id != simulation.call).then(|| simulated(call, id, relation, later, plan, &simulation.record))?

@@ -244,6 +244,8 @@ impl TrialPlans<'_> {
             ignores_keys: stated(facts.ignores_keys, own.ignores_keys),
             needs_key: stated(facts.needs_key, own.needs_key),
             never_retried: stated(facts.never_retried, own.never_retried),
+            across_runs: stated(facts.across_runs, own.across_runs),
+            same_if: self.after.same_if(call.tool()).cloned(),
             server: None,
         });
         let fixture = Fixture {

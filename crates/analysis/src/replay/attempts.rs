@@ -145,7 +145,7 @@ pub fn settled(call: &RecordedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
             if may_have_acted(&answer.reply, number) {
                 return None;
             }
-            let came = Moment { at: answer.at, place: answer.place.line };
+            let came = Moment::new(answer.at, answer.place.line);
             settled = Some(settled.filter(|known| !came.is_after(*known)).unwrap_or(came));
         }
     }

@@ -54,13 +54,24 @@ impl FactsUsed {
     }
 }
 
+/// What calls have in common, as hashes of what is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallMarks {
+    /// Their intent; unique within an input.
+    pub intent: u128,
+    /// Their request, under whatever key; unique among all inputs.
+    pub request: u128,
+    /// What they ask for, in whatever run.
+    pub case: u128,
+}
+
 /// A call, its records under every playbook, and the findings of the recording.
 #[derive(Clone, Copy)]
 pub struct CallResult<'a> {
     /// The call.
     pub call: ShownCall<'a>,
-    /// The hash of its intent, as recorded; unique within an input.
-    pub intent: u128,
+    /// What it has in common with other calls.
+    pub marks: CallMarks,
     /// The hash of its dispatcher; unique within an input.
     pub dispatcher: u128,
     /// The hash of its run, unique within an input.

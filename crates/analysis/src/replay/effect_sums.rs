@@ -1,6 +1,7 @@
 //! How many effects the calls of a recording prove for each intent. Knows no findings. Memory: 4 bytes for each key (in all
 //! inputs), in a list that is at least half full; 17 bytes for each declared write without a key that succeeded (in one input),
-//! for each further request under a key, and for each key without a number (in all inputs), in tables that are nearly so. Two
+//! for each further request under a key, each key without a number, and each request of a tool for which runs do not matter
+//! (in all inputs), in tables that are nearly so. Two
 //! keys are one if half of their hashes is, which happens to one in billions.
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
@@ -19,7 +20,8 @@ pub struct EffectSums {
     requests: HashMap<IntentKey, u32, FixedState>,
     /// Of the first request under each key, by its number; keys mean the same in all inputs.
     keys: Vec<u32>,
-    /// Of other requests with a key: further ones under it, and those of keys without a number.
+    /// Of other requests in all inputs: further ones under a key, those of keys without a number, and those of tools for
+    /// which runs do not matter.
     others: HashMap<IntentKey, u32, FixedState>,
 }
 
@@ -30,13 +32,14 @@ impl EffectSums {
     }
 
     /// Makes room for a request without a key.
-    pub fn reserve(&mut self, hashes: &CallHashes) {
-        self.of_request(hashes);
+    pub fn reserve(&mut self, hashes: &CallHashes, across_runs: bool) {
+        self.of_request(hashes, across_runs);
     }
 
-    /// The effects of a request without a key.
-    pub fn of_request(&mut self, hashes: &CallHashes) -> &mut u32 {
-        self.requests.entry(IntentKey::of(hashes.request)).or_default()
+    /// The effects of a request without a key: in its input, or in all.
+    pub fn of_request(&mut self, hashes: &CallHashes, across_runs: bool) -> &mut u32 {
+        let requests = if across_runs { &mut self.others } else { &mut self.requests };
+        requests.entry(IntentKey::of(hashes.request)).or_default()
     }
 
     /// The effects of a request with a key.
@@ -77,10 +80,11 @@ mod tests {
             |key| CompletedCall::of(RecordedCall::new(CallTexts { tool: "pay", key, ..CallTexts::default() }, place));
         let (bare, keyed) = (call(None), call(Some("k")));
         let mut sums = EffectSums::default();
-        *sums.of_request(&bare.hashes) += 1;
+        *sums.of_request(&bare.hashes, false) += 1;
+        *sums.of_request(&bare.hashes, true) += 1;
         *sums.of_key(&keyed) += 1; // no number was given to its key
         sums.begin_input();
-        assert_eq!(*sums.of_request(&bare.hashes), 0);
+        assert_eq!((*sums.of_request(&bare.hashes, false), *sums.of_request(&bare.hashes, true)), (0, 1));
         assert_eq!(*sums.of_key(&keyed), 1);
     }
 }

@@ -32,12 +32,15 @@ pub fn replay<W: Observer, S: FnMut(W::Part) -> io::Result<()> + Send>(
     if let Some(error) = finished.error {
         return Err(ReplayError::Output(error));
     }
-    let (inputs, unread, mut possible_duplicates) = finished.order.map_or_else(Default::default, |order| {
-        (order.accounts, order.unread, order.recording.possible_duplicates().clone())
-    });
+    let (inputs, unread, mut possible_duplicates, unsettled_runs) =
+        finished.order.map_or_else(Default::default, |order| {
+            let recording = &order.recording;
+            let (possible, unsettled) = (recording.possible_duplicates().clone(), recording.unsettled_runs().clone());
+            (order.accounts, order.unread, possible, unsettled)
+        });
     let Sums { summaries, recorded, resent, .. } = finished.sums;
     possible_duplicates.resent.merge(&resent);
-    let replayed = Replayed { summaries, inputs, recorded, possible_duplicates };
+    let replayed = Replayed { summaries, inputs, recorded, possible_duplicates, unsettled_runs };
     match unread.is_empty() {
         true => Ok(replayed),
         false => Err(ReplayError::Read(Box::new(replayed), unread)),

@@ -18,6 +18,9 @@ use playproof_intake::{canonical, hash};
 /// The last writes that are compared.
 const WINDOW: u32 = 65_536;
 
+/// In `input`: runs and inputs do not matter.
+const ANY_INPUT: u32 = u32::MAX;
+
 /// The most runs, inputs and keys of one request that are told apart, from the newest.
 const MAX_ROWS: usize = 256;
 
@@ -39,9 +42,10 @@ pub struct SentIn {
 impl SentIn {
     /// Where a call was sent: the input, and whether the recording names its run.
     pub fn of(hashes: &CallHashes, (input, is_run_named): (u32, bool), facts: ToolFacts) -> SentIn {
+        let run = if facts.across_runs { Some(0) } else { is_run_named.then(|| half(hashes.run)) };
         SentIn {
-            input,
-            run: is_run_named.then(|| half(hashes.run)),
+            input: if facts.across_runs { ANY_INPUT } else { input },
+            run,
             tool: half(hashes.tool),
             args: half(hashes.args),
             key: half(hashes.key_under(facts)),
@@ -69,6 +73,12 @@ impl SentIn {
     pub fn is_of_other_run(&self, other: &SentIn) -> bool {
         let runs_differ = self.run.zip(other.run).is_some_and(|(own, other)| own != other);
         runs_differ && self.request == other.request && self.args != 0 && other.args != 0
+    }
+
+    /// When a call that was sent here was made.
+    fn made_at(&self, closed: &CompletedCall) -> Moment {
+        let made = Moment::new(closed.raw().at, closed.raw().place.line);
+        if self.input == ANY_INPUT { made.in_input(closed.raw().place.input) } else { made }
     }
 
     /// Whether the arguments of either are not recorded, and those of the other are.
@@ -171,7 +181,7 @@ impl HiddenIntents {
     pub fn take(&mut self, closed: &CompletedCall, sent: SentIn, effects: u32) -> Option<(u32, IntentDoubt)> {
         let own = if sent.key == 0 { effects.max(1) } else { 1 };
         let (mut all, mut why) = (own, None);
-        let other_args = self.other_arguments(made_at(closed), &sent, own);
+        let other_args = self.other_arguments(sent.made_at(closed), &sent, own);
         if other_args > 0 {
             (all, why) = (own.saturating_add(other_args), Some(IntentDoubt::NoArguments));
         }
@@ -183,7 +193,7 @@ impl HiddenIntents {
         }
         let row = rows.of(sent);
         if row.effects == 0 {
-            row.since = made_at(closed);
+            row.since = sent.made_at(closed);
         }
         row.effects = if sent.key == 0 { row.effects.saturating_add(own) } else { own };
         self.requests.push(sent.request.into(), rows);
@@ -311,10 +321,6 @@ impl HiddenIntents {
 /// Where the writes of a run with one tool are kept.
 fn run_place(sent: &SentIn) -> u128 {
     u128::from(hash::mixed(sent.tool, sent.run.unwrap_or_default()) ^ u64::from(sent.run.is_some()))
-}
-
-fn made_at(closed: &CompletedCall) -> Moment {
-    Moment { at: closed.raw().at, place: closed.raw().place.line }
 }
 
 impl Rows {

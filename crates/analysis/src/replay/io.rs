@@ -13,6 +13,7 @@ use playproof_intake::redact::RedactionRules;
 use super::call_result::CallResult;
 use super::lanes::SessionOptions;
 use super::possible_duplicates::PossibleDuplicates;
+use super::run_ends::UnsettledRuns;
 use super::summary::{FindingCounts, Summary};
 
 /// How to replay.
@@ -85,6 +86,8 @@ pub struct Replayed {
     pub recorded: FindingCounts,
     /// Calls that may have made an effect again, by tool.
     pub possible_duplicates: PossibleDuplicates,
+    /// Runs that end on a write whose effect is unknown.
+    pub unsettled_runs: UnsettledRuns,
 }
 
 impl Replayed {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 
 use super::facts_cache::FactsCache;
+use super::recorded::args_under;
 use playproof_engine::call::{RecordedCall, Recorder};
 use playproof_engine::classify::Memo;
 use playproof_engine::event::{Finding, FindingId};
@@ -157,7 +158,7 @@ fn shared(plan: &Plan, closed: &CompletedCall) -> SharedHashes {
         tool: closed.hashes.tool,
         server: plan.server(closed.raw().tool()).to_owned(),
         key,
-        args: closed.hashes.args,
+        args: args_under(plan, closed.raw().tool(), closed),
         compares_args: plan.playbook.graph.as_ref().is_some_and(|graph| graph.stuck.is_some()),
         name: closed.shown().reference(),
     }

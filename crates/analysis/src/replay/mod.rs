@@ -1,6 +1,7 @@
 //! Replays recorded calls: streaming, in order, on any number of threads.
 
 mod attempts;
+mod begun_again;
 mod buffer_pool;
 mod call_result;
 mod counts;
@@ -23,6 +24,7 @@ mod possible_duplicates;
 mod recorded;
 mod recorded_outages;
 mod repeated_actions;
+mod run_ends;
 mod shared_counts;
 mod stages;
 mod step_order;
@@ -31,7 +33,7 @@ mod summary;
 mod told_again;
 
 pub use attempts::{Judges, finding, judge as judge_attempts};
-pub use call_result::{CallResult, FactsUsed, ShownCall};
+pub use call_result::{CallMarks, CallResult, FactsUsed, ShownCall};
 pub use counts::Counts;
 pub use distribution::{Distribution, Percentiles};
 pub use engine::replay;
@@ -45,6 +47,7 @@ pub use message_template::{MessageTemplates, has_predicate, head, write_template
 pub use odd_steps::{OddStepCount, OddSteps};
 pub use possible_duplicates::PossibleDuplicates;
 pub use recorded::RecordingAnalysis;
+pub use run_ends::UnsettledRuns;
 pub use shared_counts::{
     ByDispatcher, CircuitCounts, DispatcherName, RetryBudgetCounts, SharedCounts, Sum, ToolCallCounts,
 };

@@ -48,7 +48,7 @@ impl OpenActions {
         if !plans.iter().any(is_gated) || call.gate_refusal().is_some() {
             return None;
         }
-        let made = Moment { at: call.at, place: call.place.line };
+        let made = Moment::new(call.at, call.place.line);
         let action = hash::joined([closed.hashes.run, closed.hashes.tool]);
         let key = call.key().map(|key| hash::bytes(key.as_bytes(), 0));
         let before = self.ends.get(&action).copied();
@@ -95,6 +95,6 @@ fn note_end(latest: &mut LatestEnd, (end, key): LatestEnd) {
 
 /// When its last answer came, a late one too; none: that is not recorded.
 fn end_of(closed: &CompletedCall) -> Option<Moment> {
-    let answers = closed.raw().answers.iter().map(|answer| Moment { at: answer.at, place: answer.place.line });
+    let answers = closed.raw().answers.iter().map(|answer| Moment::new(answer.at, answer.place.line));
     answers.reduce(|latest, answer| if answer.is_after(latest) { answer } else { latest })
 }

@@ -19,6 +19,8 @@ pub struct PossibleDuplicates {
     pub two_inputs: Counts,
     /// The arguments of a call are not recorded.
     pub without_arguments: Counts,
+    /// A run may have made a write of another run again.
+    pub begun_again: Counts,
 }
 
 impl PossibleDuplicates {
@@ -31,5 +33,6 @@ impl PossibleDuplicates {
         self.without_run.merge(&later.without_run);
         self.two_inputs.merge(&later.two_inputs);
         self.without_arguments.merge(&later.without_arguments);
+        self.begun_again.merge(&later.begun_again);
     }
 }

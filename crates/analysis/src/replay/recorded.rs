@@ -19,11 +19,12 @@ use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Instant;
 use playproof_intake::call::{AttemptCounts, CompletedCall};
-use playproof_intake::call_hashes::CallHashes;
+use playproof_intake::call_hashes::{CallHashes, args_hash};
 use playproof_intake::simd::prefetch;
 use playproof_intake::window::Window;
 
 use super::attempts::{Judges, finding, settled, wait_of, wait_until};
+use super::begun_again::BegunAgain;
 use super::effect_scope::{EffectScope, net_effects, sum_of};
 use super::effect_sums::EffectSums;
 use super::hidden_intent::{HiddenIntents, SentAfter, SentIn};
@@ -31,6 +32,7 @@ use super::open_actions::OpenActions;
 use super::possible_duplicates::PossibleDuplicates;
 use super::recorded_outages::RecordedOutages;
 use super::repeated_actions::RepeatedActions;
+use super::run_ends::{RunEnds, UnsettledRuns};
 use super::step_order::{StepOrder, has_steps};
 use super::successes::Successes;
 
@@ -77,10 +79,14 @@ pub struct RecordingAnalysis {
     /// Reversal tokens that calls redeemed, with their runs; they belong to one input.
     redeemed: HashSet<u128, FixedState>,
     recent: Window<Recent>,
+    /// Those for which runs do not matter, of all inputs.
+    in_all_runs: Window<Recent>,
     open_actions: OpenActions,
     repeated_actions: RepeatedActions,
     step_order: StepOrder,
     successes: Successes,
+    begun_again: BegunAgain,
+    run_ends: RunEnds,
     /// Of all inputs.
     hidden: HiddenIntents,
     outages: RecordedOutages,
@@ -95,10 +101,13 @@ impl Default for RecordingAnalysis {
             effects: EffectSums::default(),
             redeemed: HashSet::default(),
             recent: Window::new(usize::from(WINDOW)),
+            in_all_runs: Window::new(0),
             open_actions: OpenActions::default(),
             repeated_actions: RepeatedActions::default(),
             step_order: StepOrder::default(),
             successes: Successes::default(),
+            begun_again: BegunAgain::default(),
+            run_ends: RunEnds::default(),
             hidden: HiddenIntents::default(),
             outages: RecordedOutages::default(),
             possible_duplicates: PossibleDuplicates::default(),
@@ -117,6 +126,8 @@ impl RecordingAnalysis {
         self.repeated_actions.clear();
         self.step_order.clear();
         self.successes.clear();
+        self.begun_again.clear();
+        self.run_ends.end_input();
         self.recent = Window::new(usize::from(WINDOW));
     }
 
@@ -153,13 +164,13 @@ impl RecordingAnalysis {
             return; // it was skipped
         }
         let is_among_steps = plans.first().is_some_and(|plan| plan.has_steps);
-        let recent = self.remember(closed.hashes.request);
+        let recent = remember(self.window(facts), closed.hashes.request);
         recent.count += 1;
         if recent.count > MOST_IDENTICAL_CALLS {
             findings(finding(FindingId::RunawayLoop, recent.count));
         }
         let mut possible = 0;
-        let doubt = closed.raw().intent_doubt();
+        let doubt = intent_doubt(closed, facts);
         recent.take(closed, facts, (last_success, is_among_steps), &mut judges, |mut finding| {
             finding.doubt = finding.doubt.or(doubt.filter(|&doubt| doubt == IntentDoubt::NoArguments));
             possible = if finding.id == FindingId::PossibleDuplicateEffect { finding.count } else { possible };
@@ -187,7 +198,18 @@ impl RecordingAnalysis {
             }
             is_new
         });
+        let again = self.begun_again.take(closed, facts, || repeated(closed, facts, &mut judges));
+        if let Some(again) = again.filter(|again| !known.contains(&again.id)) {
+            self.possible_duplicates.begun_again.add(closed.shown().tool(), 1);
+            found(again);
+        }
+        self.run_ends.take(closed, facts, || repeated(closed, facts, &mut judges)).map(&mut found);
         self.known = known_failures;
+    }
+
+    /// The runs so far that end on a write whose effect is unknown.
+    pub fn unsettled_runs(&self) -> &UnsettledRuns {
+        self.run_ends.unsettled()
     }
 
     /// Why, as far as is known at a moment, one more call like this one, or a step of it, could do harm. Calls that were made
@@ -227,8 +249,11 @@ impl RecordingAnalysis {
         let steps = plan.steps_of(call.tool()).iter().filter_map(|step| {
             let facts = step.facts(plan.facts(&step.tool));
             let key = call.key().map(|key| format!("{key}/{}", step.name));
-            let args = recorded.iter().find(|of| of.is(&step.name)).map_or(closed.hashes.args, |of| of.args);
+            let now = in_input(now, closed, facts);
+            let recorded = recorded.iter().find(|of| of.is(&step.name)).map(|of| of.args);
+            let args = recorded.unwrap_or_else(|| args_under(plan, &step.tool, closed));
             let hashes = CallHashes::new(call.run(), None, &step.tool, key.as_deref(), args);
+            let hashes = hashes.with_request(args, facts.across_runs);
             let key = u64::from(key_mark(hashes.key_under(facts)));
             let next = OneMore { own: &own, key, is_step: true, now };
             let sent = SentIn::of(&hashes, (call.place.input, call.run().is_some()), facts);
@@ -252,6 +277,7 @@ impl RecordingAnalysis {
         let mut known_failures = std::mem::take(&mut self.known);
         let own = repeated(closed, facts, &mut Judges::new(plans, &mut known_failures));
         self.known = known_failures;
+        let now = in_input(now, closed, facts);
         let next = OneMore { own: &[own], key: own.key, is_step: false, now };
         let sent = SentIn::of(&closed.hashes, (call.place.input, call.run().is_some()), facts);
         let known = self.known_against(closed.hashes.request, next, facts);
@@ -259,7 +285,8 @@ impl RecordingAnalysis {
     }
 
     fn known_against(&self, request: u128, next: OneMore<'_>, facts: ToolFacts) -> Option<Against> {
-        let recent = self.recent.find(request).and_then(|number| self.recent.get(number));
+        let window = if facts.across_runs { &self.in_all_runs } else { &self.recent };
+        let recent = window.find(request).and_then(|number| window.get(number));
         match recent.map(|recent| &recent.shows) {
             Some(Shows::Several(book)) => book.against(next, facts),
             _ => None, // the only call is the one that is judged
@@ -281,7 +308,7 @@ impl RecordingAnalysis {
         mut findings: impl FnMut(Finding),
     ) {
         let effects = net_effects(&closed.counts, facts);
-        let doubt = closed.raw().intent_doubt();
+        let doubt = intent_doubt(closed, facts);
         match sum_of(closed, facts) {
             EffectScope::None => {}
             EffectScope::Call => {
@@ -296,7 +323,7 @@ impl RecordingAnalysis {
                 }
             }
             EffectScope::Input => {
-                let all = self.effects.of_request(&closed.hashes);
+                let all = self.effects.of_request(&closed.hashes, facts.across_runs);
                 *all = all.saturating_add(effects);
                 let proved = if doubt.is_none() { *all } else { effects };
                 if proved > 1 {
@@ -351,6 +378,7 @@ impl RecordingAnalysis {
                 IntentDoubt::TwoInputs => &mut lists.two_inputs,
                 IntentDoubt::NoRun => &mut lists.without_run,
                 IntentDoubt::NoArguments => &mut lists.without_arguments,
+                IntentDoubt::SameId | IntentDoubt::BegunAgain => &mut lists.begun_again,
             };
             list.add(closed.shown().tool(), 1);
         }
@@ -380,7 +408,7 @@ impl RecordingAnalysis {
         calls.iter().filter_map(|closed| closed.raw().answers.first()).for_each(prefetch);
         for (closed, &facts) in calls.iter().zip(facts) {
             match sum_of(closed, facts) {
-                EffectScope::Input => self.effects.reserve(&closed.hashes),
+                EffectScope::Input => self.effects.reserve(&closed.hashes, facts.across_runs),
                 EffectScope::None | EffectScope::Call | EffectScope::Recent | EffectScope::Key => {}
             }
         }
@@ -391,23 +419,27 @@ impl RecordingAnalysis {
         &self.possible_duplicates
     }
 
-    /// The entry of a call; drops the oldest one of the window.
-    fn remember(&mut self, same: u128) -> &mut Recent {
-        if self.recent.next() - self.recent.first() >= u64::from(WINDOW)
-            && let Some((mark, Recent { count: 0, .. })) = self.recent.pop_first(|_| true)
-            && let Some(newest) = self.newest(mark)
-        {
-            newest.count -= 1;
-        }
-        let earlier = self.newest(same);
-        let known = earlier.map(std::mem::take);
-        self.recent.push(same, known.unwrap_or_default())
+    /// The last calls with which those of a tool are compared.
+    fn window(&mut self, facts: ToolFacts) -> &mut Window<Recent> {
+        if facts.across_runs { &mut self.in_all_runs } else { &mut self.recent }
     }
+}
 
-    fn newest(&mut self, same: u128) -> Option<&mut Recent> {
-        let number = self.recent.find(same)?;
-        self.recent.get_mut(number)
+/// The entry of a call; drops the oldest one of the window.
+fn remember(window: &mut Window<Recent>, same: u128) -> &mut Recent {
+    if window.next() - window.first() >= u64::from(WINDOW)
+        && let Some((mark, Recent { count: 0, .. })) = window.pop_first(|_| true)
+        && let Some(newest) = newest(window, mark)
+    {
+        newest.count -= 1;
     }
+    let known = newest(window, same).map(std::mem::take);
+    window.push(same, known.unwrap_or_default())
+}
+
+fn newest(window: &mut Window<Recent>, same: u128) -> Option<&mut Recent> {
+    let number = window.find(same)?;
+    window.get_mut(number)
 }
 
 impl Recent {
@@ -423,6 +455,7 @@ impl Recent {
         let counts = &closed.counts;
         if let Shows::Nothing = self.shows
             && !is_among_steps // an action asks for the only call of its step
+            && !facts.across_runs // its moments are those of an input
             && let Some(first) = Shows::of(closed)
         {
             self.shows = first;
@@ -431,7 +464,7 @@ impl Recent {
             self.ended_at = counts.ended_at.map_or(NO_TIME, Instant::as_micros);
             return; // the usual call
         }
-        let evidence = Evidence { facts, one_request: closed.raw().intent_doubt().is_none() };
+        let evidence = Evidence { facts, one_request: intent_doubt(closed, facts).is_none() };
         let mut book = match std::mem::take(&mut self.shows) {
             Shows::Several(book) => book,
             first => {
@@ -442,7 +475,9 @@ impl Recent {
                 book
             }
         };
-        book.take(CallId(0), &CallShows { last_success, ..repeated(closed, facts, judges) }, evidence, found);
+        let mut shows = repeated(closed, facts, judges);
+        shows.last_success = last_success.map(|success| in_input(success, closed, facts));
+        book.take(CallId(0), &shows, evidence, found);
         self.shows = Shows::Several(book);
     }
 
@@ -464,7 +499,7 @@ impl Recent {
     ) -> Option<CallShows> {
         let writes = facts.access == Access::Write;
         let at = Some(self.ended_at).filter(|&at| at != NO_TIME).map(Instant::from_micros);
-        let ended = (self.ended_on > 0).then_some(Moment { at, place: self.ended_on });
+        let ended = (self.ended_on > 0).then_some(Moment::new(at, self.ended_on));
         let key = if facts.ignores_keys { 0 } else { u64::from(self.key) };
         let call = CallShows { key, ended, ..CallShows::default() };
         Some(match shows {
@@ -504,10 +539,10 @@ impl Shows {
 fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -> CallShows {
     let (call, counts) = (closed.raw(), &closed.counts);
     let writes = facts.access == Access::Write;
-    let line = |place: u64, at| (place > 0).then_some(Moment { at, place });
+    let line = |place: u64, at| (place > 0).then_some(Moment::new(at, place));
     let mut seen = CallShows {
         key: u64::from(key_mark(closed.hashes.key_under(facts))),
-        made: Moment { at: call.at, place: call.place.line },
+        made: Moment::new(call.at, call.place.line),
         ended: line(counts.ended_on, counts.ended_at),
         last_write: counts.last_write,
         failed: counts.failed_on != 0,
@@ -515,7 +550,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
         may_have_acted: writes
             && (counts.attempts == 0 && !call.was_unsent() || counts.left_out > 0 || counts.may_be_taken_back()),
         is_out: call.cancelled_at().is_some() && !call.was_unsent(),
-        over: call.dispatch.as_ref().and_then(|of| of.ended).map(|(at, place)| Moment { at: Some(at), place }),
+        over: call.dispatch.as_ref().and_then(|of| of.ended).map(|(at, place)| Moment::new(Some(at), place)),
         ..CallShows::default()
     };
     if counts.attempts > counts.succeeded {
@@ -534,7 +569,27 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
     if seen.may_have_acted && seen.effects == 0 && counts.attempts > 0 && counts.left_out + counts.ambiguous == 0 {
         seen.settled = settled(call, facts, judges);
     }
-    seen
+    if facts.across_runs { seen.in_input(call.place.input) } else { seen }
+}
+
+/// The arguments of a call that would make a request of `tool`.
+pub fn args_under(plan: &Plan, tool: &str, closed: &CompletedCall) -> u128 {
+    let same_if = plan.same_if(tool);
+    match same_if.is_none() && !closed.is_named {
+        true => closed.hashes.args, // the usual call
+        false => args_hash(same_if, closed.raw().args()).0,
+    }
+}
+
+/// A moment, among those with which it is compared: of the input of a call, or of all.
+fn in_input(moment: Moment, closed: &CompletedCall, facts: ToolFacts) -> Moment {
+    if facts.across_runs { moment.in_input(closed.raw().place.input) } else { moment }
+}
+
+/// Why calls that look like this one may be other requests. A run that is not named says nothing where runs do not matter.
+fn intent_doubt(closed: &CompletedCall, facts: ToolFacts) -> Option<IntentDoubt> {
+    let hides_args = closed.raw().args().is_none().then_some(IntentDoubt::NoArguments);
+    if facts.across_runs { hides_args } else { closed.raw().intent_doubt() }
 }
 
 /// A mark of a call's key; 0: it has none.

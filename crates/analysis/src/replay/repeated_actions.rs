@@ -160,7 +160,7 @@ impl RepeatedActions {
                     alike.remove(0);
                 }
                 let request = (closed.hashes.tool, closed.hashes.key);
-                let made = Moment { at: call.at, place: call.place.line };
+                let made = Moment::new(call.at, call.place.line);
                 alike.push(AlikeAction { id: closed.hashes.id, request, tool: call.tool().into(), made, ended });
             }
             let is_one_request = call.intent_doubt().is_none();
@@ -184,9 +184,9 @@ impl RepeatedActions {
 /// When a call had ended; none: that is not recorded.
 fn ended_at(closed: &CompletedCall) -> Option<Moment> {
     let ended = closed.raw().dispatch.as_ref().and_then(|of| of.ended);
-    let ended = ended.map(|(at, place)| Moment { at: Some(at), place });
+    let ended = ended.map(|(at, place)| Moment::new(Some(at), place));
     let counts = &closed.counts;
-    ended.or((counts.ended_on > 0).then_some(Moment { at: counts.ended_at, place: counts.ended_on }))
+    ended.or((counts.ended_on > 0).then_some(Moment::new(counts.ended_at, counts.ended_on)))
 }
 
 /// What the calls of a step of identical actions share.

@@ -13,17 +13,18 @@ use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
 use playproof_engine::evidence::{FailureMeaning, Moment};
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
-use playproof_intake::assemble::{Assembler, FirstUses, Writes};
+use playproof_intake::assemble::{AssembleOptions, Assembler, FirstUses, Writes};
 use playproof_intake::call::CompletedCall;
 use playproof_intake::digest;
 use playproof_intake::digest::Digest;
+use playproof_intake::hash;
 use playproof_intake::input::{ReadError, TraceInput};
 use playproof_intake::pieces::{Chunks, InputPiece};
 use playproof_intake::simd;
 
 use super::attempts::{self, Judges};
 use super::buffer_pool::BufferPool;
-use super::call_result::{CallResult, ShownCall};
+use super::call_result::{CallMarks, CallResult, ShownCall};
 use super::counts::Counts;
 use super::facts_cache::FactsCache;
 use super::io::{InputAccount, Inputs, ReplayOptions, UnreadInput};
@@ -227,7 +228,9 @@ impl<'a> Stages<'a> {
         match parsed {
             Some(ParsedPiece::Begins(name)) => {
                 let input = u32::try_from(order.accounts.len()).unwrap_or(u32::MAX);
-                let assembler = Assembler::new(input, &name, self.options.assemble.clone(), self.writes);
+                let requests = self.plans.first().and_then(Plan::requests);
+                let options = AssembleOptions { requests, ..self.options.assemble.clone() };
+                let assembler = Assembler::new(input, &name, options, self.writes);
                 order.current = Some((name, assembler.with_keys(std::mem::take(&mut order.keys))));
             }
             Some(ParsedPiece::Digest(digest)) => {
@@ -352,11 +355,14 @@ impl<'a> Stages<'a> {
         for (summary, record) in done.summaries.iter_mut().zip(records) {
             summary.add_recorded_findings(call, record, findings);
         }
-        let (intent, dispatcher) = (closed.hashes.intent(), closed.hashes.dispatcher);
+        let (hashes, across_runs) = (&closed.hashes, facts.first().is_some_and(|facts| facts.across_runs));
+        let input = if across_runs { 0 } else { u128::from(call.place.input) };
+        let case = hash::joined([hashes.tool, hashes.args]);
+        let marks = CallMarks { intent: hashes.intent(), request: hashes.request ^ input, case };
+        let dispatcher = hashes.dispatcher;
         let call = ShownCall { shown: closed.shown(), raw: call, facts };
         let run = closed.hashes.run;
-        let result =
-            CallResult { call, intent, run, dispatcher, recorded: findings, plans: self.plans, records, facts };
+        let result = CallResult { call, marks, run, dispatcher, recorded: findings, plans: self.plans, records, facts };
         on_call(&result);
     }
 }
@@ -522,9 +528,9 @@ fn cut(calls: Vec<NumberedCall>, batches: &mut Vec<Batch>) {
 pub fn told_at(closed: &CompletedCall) -> Moment {
     let counts = &closed.counts;
     match closed.raw().dispatch.as_ref().and_then(|dispatch| dispatch.ended) {
-        Some((at, place)) => Moment { at: Some(at), place },
+        Some((at, place)) => Moment::new(Some(at), place),
         None if counts.ended_on == 0 => Moment::END,
-        None => Moment { at: counts.ended_at, place: counts.ended_on },
+        None => Moment::new(counts.ended_at, counts.ended_on),
     }
 }
 

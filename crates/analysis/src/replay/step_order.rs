@@ -46,7 +46,7 @@ impl StepOrder {
             return None;
         }
         let action = id_hash(closed.hashes.run, parent);
-        let made = Moment { at: call.at, place: call.place.line };
+        let made = Moment::new(call.at, call.place.line);
         let known = self.0.get(&action);
         let is_after = known.is_some_and(|(failed, end)| **failed != *step && made.is_after(*end));
         let found = is_after.then(|| finding(FindingId::RanAfterFailedStep, 1));
@@ -55,7 +55,7 @@ impl StepOrder {
                 if self.0.len() >= MOST {
                     self.0.clear();
                 }
-                let end = Moment { at: last.at, place: last.place.line };
+                let end = Moment::new(last.at, last.place.line);
                 self.0.entry(action).or_insert_with(|| (step.into(), end));
             }
             Some((_, last)) if last.reply == Reply::Ok && known.is_some_and(|(failed, _)| **failed == *step) => {

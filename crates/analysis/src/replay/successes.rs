@@ -33,7 +33,7 @@ impl Successes {
             if self.0.len() >= MOST {
                 self.clear();
             }
-            let ended = Moment { at: closed.counts.ended_at, place: closed.counts.ended_on };
+            let ended = Moment::new(closed.counts.ended_at, closed.counts.ended_on);
             self.0.insert(closed.hashes.run, ended);
         }
         before

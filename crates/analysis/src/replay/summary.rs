@@ -18,8 +18,14 @@ use super::shared_counts::SharedCounts;
 use super::step_order::has_steps;
 
 /// How often each finding was seen, recorded or by the playbook: the calls that show it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindingCounts([[[u64; 2]; FindingId::ALL.len()]; FindingSeverity::ALL.len()]);
+
+impl Default for FindingCounts {
+    fn default() -> FindingCounts {
+        FindingCounts([[[0; 2]; FindingId::ALL.len()]; FindingSeverity::ALL.len()])
+    }
+}
 
 impl FindingCounts {
     /// Counts a finding.

@@ -171,7 +171,14 @@ impl Recordings {
     pub fn tools(&self, names: &[String]) -> Option<(String, String)> {
         let count = |(tool, row): (_, &ToolTally)| {
             let ToolTally { calls, failed, is_redacted } = *row;
-            ToolCount { tool, is_redacted, calls, failed, hints: self.hints.get(tool).copied().unwrap_or_default() }
+            ToolCount {
+                tool,
+                is_redacted,
+                calls,
+                failed,
+                hints: self.hints.get(tool).copied().unwrap_or_default(),
+                args: None,
+            }
         };
         let rows = self.tools.iter().map(|(tool, row)| count((tool.as_str(), row)));
         let first = self.inputs.first()?;

@@ -104,7 +104,8 @@ fn model(story: &[StoryCall], n: usize) -> Found {
         let others = || before.iter().filter(|other| other.known_key() != call.known_key());
         if others().any(|other| other.effects() > 0 || other.may_have_acted()) {
             let both = call.effects() > 0 && others().any(|other| other.effects() > 0);
-            found.push(("resent_under_new_key", if both { certain } else { "Doubt" }));
+            let lost = others().any(|other| other.may_have_acted() && call.is_after(other));
+            found.push(("resent_under_new_key", if both || lost { certain } else { "Doubt" }));
         }
         if call.known_key().is_none() {
             found.extend(sent_again(call, &before));

@@ -202,7 +202,7 @@ impl OpenCalls {
         call.events.push(*event);
         let mut watch = std::mem::take(&mut call.watch);
         if let Some(call) = self.get(event.call) {
-            let moment = Moment { at: Some(event.at), place };
+            let moment = Moment::new(Some(event.at), place);
             watch.take(plan, &call.driven(), (moment, event.what), |error| self.error(error).map(|error| &**error));
         }
         let Some(Some(call)) = self.calls.get_mut(event.call.index()) else { return };

@@ -44,7 +44,7 @@ impl PastCalls {
 
     /// A run makes no more calls.
     pub(super) fn end_run(&mut self, run: &str) {
-        self.calls.retain(|call| call.new.run != run);
+        self.calls.retain(|call| call.new.run != run || call.facts.across_runs);
         self.is_incomplete &= !self.calls.is_empty();
     }
 
@@ -58,7 +58,7 @@ impl PastCalls {
     ) -> Option<Against> {
         let concerns = |call: &&OpenCall| {
             let has_key = call.new.key.is_some() && (&call.new.key, &call.new.tool) == (&own.new.key, &own.new.tool);
-            call.new.run == own.new.run || has_key
+            call.new.run == own.new.run || has_key || call.facts.across_runs
         };
         let mut known: Vec<&OpenCall> = self.calls.iter().chain(open).filter(concerns).collect();
         known.sort_by_key(|call| (call.of, call.number)); // the steps of an action follow it

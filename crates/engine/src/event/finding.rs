@@ -34,6 +34,10 @@ words! {
         NoRun = "no_run",
         /// The id of their run occurs in two inputs.
         TwoInputs = "two_inputs",
+        /// Two runs made them under one call id.
+        SameId = "same_id",
+        /// The run of one began while the run before it had left the other open or failed.
+        BegunAgain = "begun_again",
     }
 }
 
@@ -98,6 +102,8 @@ words! {
         RunawayLoop = "runaway_loop" => FindingSeverity::Doubt,
         /// A failed call that was sent again unchanged, with no write in between, and failed again.
         FutileRetry = "futile_retry" => FindingSeverity::Note,
+        /// The same tool with other arguments right after a denial.
+        ChangedAfterDenial = "changed_after_denial" => FindingSeverity::Note,
         /// Made again although the agent was told not to.
         IgnoredAdvice = "ignored_advice" => FindingSeverity::Note,
         /// A recorded answer that came after the tool's timeout.
@@ -153,12 +159,14 @@ pub struct Finding {
     pub count: u32,
     /// Why its calls may have different intents; none: they have one.
     pub doubt: Option<IntentDoubt>,
+    /// The line of the call, in the same input, that it may repeat; 0: the finding names none.
+    pub other_line: u64,
 }
 
 impl Finding {
     /// A finding about `call`, with the severity of its id.
     pub const fn new(id: FindingId, by: FindingBy, call: CallId, count: u32) -> Finding {
-        Finding { severity: id.severity(), id, by, call, count, doubt: None }
+        Finding { severity: id.severity(), id, by, call, count, doubt: None, other_line: 0 }
     }
 
     /// Sorts findings, worst first, then by call. A call keeps a finding of one id by one party once: counts of effects
@@ -186,6 +194,7 @@ impl Finding {
             _ => self.count.max(other.count),
         };
         self.doubt = self.doubt.or(other.doubt);
+        self.other_line = self.other_line.max(other.other_line);
     }
 
     /// The same, at most a doubt.

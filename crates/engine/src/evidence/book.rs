@@ -16,23 +16,37 @@ const MAX_ROWS: usize = 16;
 /// The most identical calls of one run that are no loop.
 pub const MOST_IDENTICAL_CALLS: u32 = 10;
 
-/// A moment of a run: by its time where both of two moments have one, else by its place in the input.
+/// A moment: by its time where both of two moments have one and they differ, else by its place in the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     /// The time, if it is known.
     pub at: Option<Instant>,
     /// The line, or the number of the event.
     pub place: u64,
+    /// The input, where moments of several are compared; else 0.
+    input: u32,
 }
 
 impl Moment {
     /// After everything else.
-    pub const END: Moment = Moment { at: None, place: u64::MAX };
+    pub const END: Moment = Moment::new(None, u64::MAX);
 
-    /// Whether this moment is after `earlier`.
+    /// A moment of the only input that is looked at.
+    pub const fn new(at: Option<Instant>, place: u64) -> Moment {
+        Moment { at, place, input: 0 }
+    }
+
+    /// The same moment among those of several inputs.
+    #[must_use]
+    pub const fn in_input(self, input: u32) -> Moment {
+        Moment { input, ..self }
+    }
+
+    /// Whether this moment is known to be after `earlier`. Nothing shows that of two inputs without times.
     pub fn is_after(self, earlier: Moment) -> bool {
         match self.at.zip(earlier.at) {
             Some((now, then)) if now != then => now > then,
+            _ if self.input != earlier.input => self.place == u64::MAX,
             _ => self.place > earlier.place,
         }
     }
@@ -126,8 +140,8 @@ pub struct RequestBook {
     last: Option<LastCall>,
     /// Ends that a denial, a processed key or advice depends on, in the order of their moments.
     ends: Vec<End>,
-    /// The first ends of calls without a key that may have acted.
-    lost_ends: Vec<Moment>,
+    /// The first ends of calls that may have acted, with their keys.
+    lost_ends: Vec<(u64, Moment)>,
     /// Calls that are known not to have acted from some moment on.
     settled: Vec<CallShows>,
     /// Whether a call of a key that is no longer remembered acted or may have.
@@ -205,6 +219,22 @@ impl CallShows {
             && (self.effects, self.may_have_acted) == (other.effects, other.may_have_acted)
     }
 
+    /// The same call among those of several inputs.
+    #[must_use]
+    pub fn in_input(self, input: u32) -> CallShows {
+        let of = |moment: Option<Moment>| moment.map(|moment| moment.in_input(input));
+        CallShows {
+            made: self.made.in_input(input),
+            ended: of(self.ended),
+            last_write: of(self.last_write),
+            settled: of(self.settled),
+            last_success: of(self.last_success),
+            since: of(self.since),
+            over: of(self.over),
+            ..self
+        }
+    }
+
     /// The call after a further failure, which is its last answer so far.
     #[must_use]
     pub const fn with(mut self, failure: FailureMeaning, acts: bool) -> CallShows {
@@ -268,9 +298,9 @@ impl RequestBook {
             if doubled > 0 {
                 find(FindingId::PossibleDuplicateEffect, doubled);
             }
-            if let Some((count, both_succeeded)) = self.under_other_keys(call) {
+            if let Some((count, is_unsafe)) = self.under_other_keys(call) {
                 let finding = Finding::new(FindingId::ResentUnderNewKey, FindingBy::Recorded, id, count);
-                found(if certain && both_succeeded { finding } else { finding.in_doubt() });
+                found(if certain && is_unsafe { finding } else { finding.in_doubt() });
             }
             self.add(call);
         }
@@ -348,10 +378,15 @@ impl RequestBook {
         if call.key != 0 || row.maybe == 0 {
             return (FindingId::UnsafeRetry, 0);
         }
-        match certain && self.lost_ends.iter().any(|&ended| call.made.is_after(ended)) {
+        match certain && self.is_after_lost(call, |key| key == 0) {
             true => (FindingId::UnsafeRetry, 1),
             false => (FindingId::PossibleDuplicateEffect, row.possible_effects(call)),
         }
+    }
+
+    /// Whether a call of such a key that may have acted had ended when this one was made.
+    fn is_after_lost(&self, call: &CallShows, of: impl Fn(u64) -> bool) -> bool {
+        self.lost_ends.iter().any(|&(key, ended)| of(key) && call.made.is_after(ended))
     }
 
     /// The effects if the call acted and another one, of which that is unknown, acted too; 0: nothing new.
@@ -362,12 +397,14 @@ impl RequestBook {
         if call.key == 0 && (now || before) { row.possible_effects(call) } else { 0 }
     }
 
-    /// The calls with this request under any key so far, and whether this one and one of another key succeeded.
+    /// The calls with this request under any key so far, and whether it is sent again for sure: this one and one of another
+    /// key succeeded, or one of another key that may have acted had ended. A key that is new protects from nothing.
     fn under_other_keys(&self, call: &CallShows) -> Option<(u32, bool)> {
         let others = || self.keys.iter().filter(|row| row.key != call.key);
         let acted = others().fold(0_u32, |sum, row| sum.saturating_add(row.acted));
         let both_succeeded = call.effects > 0 && others().any(|row| row.effects > 0);
-        (acted > 0).then(|| (acted.saturating_add(1), both_succeeded))
+        let is_unsafe = || both_succeeded || self.is_after_lost(call, |key| key != call.key);
+        (acted > 0).then(|| (acted.saturating_add(1), is_unsafe()))
     }
 
     fn add(&mut self, call: &CallShows) {
@@ -386,8 +423,10 @@ impl RequestBook {
             row.maybe = row.maybe.saturating_add(1);
             row.lost = row.lost.saturating_add(u32::from(call.effects == 0));
         }
-        if call.may_have_acted && call.key == 0 && self.lost_ends.len() < MAX_ROWS {
-            self.lost_ends.extend(call.ended);
+        let is_new = self.lost_ends.iter().all(|(key, _)| *key != call.key);
+        let most = if is_new { 2 * MAX_ROWS } else { MAX_ROWS }; // an end under each key outweighs many under one
+        if call.may_have_acted && self.lost_ends.len() < most {
+            self.lost_ends.extend(call.ended.map(|ended| (call.key, ended)));
         }
         if call.may_have_acted && call.effects == 0 && call.settled.is_some() && self.settled.len() < MAX_ROWS {
             self.settled.push(*call);
@@ -403,7 +442,7 @@ impl RequestBook {
                 row.maybe = row.maybe.saturating_sub(1);
                 row.lost = row.lost.saturating_sub(1);
             }
-            let of_call = self.lost_ends.iter().position(|end| call.key == 0 && Some(*end) == call.ended);
+            let of_call = self.lost_ends.iter().position(|(key, end)| (*key, Some(*end)) == (call.key, call.ended));
             of_call.map(|place| self.lost_ends.remove(place));
         }
     }
@@ -446,7 +485,7 @@ mod tests {
     const CERTAIN: Evidence = Evidence { facts: FACTS, one_request: true };
 
     fn on(place: u64) -> Moment {
-        Moment { at: None, place }
+        Moment::new(None, place)
     }
 
     /// A call that did nothing, and had ended when the next one was made if that was made later.
@@ -588,10 +627,14 @@ mod tests {
 
     #[test]
     fn places_decide_where_times_are_equal_or_missing() {
-        let at = |micros: u64, place| Moment { at: Some(Instant::from_micros(micros)), place };
+        let at = |micros: u64, place| Moment::new(Some(Instant::from_micros(micros)), place);
         assert!(at(5, 2).is_after(at(5, 1)) && !at(5, 1).is_after(at(5, 1)));
         assert!(at(6, 1).is_after(at(5, 2)) && !at(5, 2).is_after(at(6, 1)), "else times decide");
         assert!(at(1, 2).is_after(on(1)) && on(2).is_after(at(9, 1)));
+        let (one, other) = (on(1).in_input(1), on(9).in_input(2));
+        assert!(!one.is_after(other) && !other.is_after(one), "nothing shows which input came first");
+        assert!(at(6, 1).in_input(1).is_after(at(5, 9).in_input(2)), "but times do");
+        assert!(Moment::END.is_after(one) && !one.is_after(Moment::END));
     }
 
     #[test]
@@ -643,7 +686,25 @@ mod tests {
 
     #[test]
     fn a_call_with_a_key_is_compared_with_other_keys_only() {
-        let resent = |count| vec![("doubt", "resent_under_new_key", count)];
+        let resent = |count| vec![("unsafe", "resent_under_new_key", count)];
+        let doubt = |count| vec![("doubt", "resent_under_new_key", count)];
+        assert_eq!(last_of(&[under(7, lost(1, 1)), under(8, ok(2, 2))], CERTAIN), resent(2));
+        assert_eq!(last_of(&[under(7, lost(1, 1)), under(8, call(2, 2))], CERTAIN), resent(2), "however it went");
+        assert_eq!(last_of(&[under(7, lost(1, 5)), under(8, ok(2, 6))], CERTAIN), doubt(2), "it had not ended");
+        assert_eq!(
+            last_of(&[under(7, ok(1, 1)), under(8, lost(2, 2))], CERTAIN),
+            doubt(2),
+            "it is known to have acted"
+        );
+        assert_eq!(last_of(&[under(7, call(1, 1)), under(8, ok(2, 2))], CERTAIN), [], "it was refused");
+        let no_run = Evidence { one_request: false, ..CERTAIN };
+        assert_eq!(last_of(&[under(7, lost(1, 1)), under(8, ok(2, 2))], no_run), doubt(2));
+        let late = CallShows { settled: Some(on(5)), failed: true, ..lost(1, 2) };
+        assert_eq!(last_of(&[under(7, late), under(8, ok(6, 6))], CERTAIN), [], "it is known to have done nothing");
+        assert_eq!(last_of(&[under(7, late), under(8, ok(4, 6))], CERTAIN), resent(2), "not known yet");
+        let many: Vec<CallShows> = (1..=40).map(|n| under(n % 2 + 1, lost(n, n))).collect();
+        let one_key = many.iter().filter(|call| call.key == 1).copied().chain([under(2, ok(99, 99))]);
+        assert_eq!(last_of(&one_key.collect::<Vec<_>>(), CERTAIN), resent(21));
         assert_eq!(last_of(&[lost(1, 1), under(7, lost(2, 2))], CERTAIN), resent(2));
         assert_eq!(last_of(&[lost(1, 1), under(7, ok(2, 2))], CERTAIN), resent(2));
         assert_eq!(last_of(&[under(7, lost(1, 1)), under(7, lost(2, 2))], CERTAIN), []);
@@ -653,7 +714,7 @@ mod tests {
         // The end of a call with a key does not make a call without one unsafe.
         let open = CallShows { ended: None, ..lost(2, 2) };
         let shown = last_of(&[under(7, lost(1, 1)), open, lost(3, 3)], CERTAIN);
-        assert_eq!(shown, [("doubt", "possible_duplicate_effect", 2), ("doubt", "resent_under_new_key", 2)]);
+        assert_eq!(shown, [("doubt", "possible_duplicate_effect", 2), ("unsafe", "resent_under_new_key", 2)]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::playbook::Access;
 use super::book::{Against, CallShows, Evidence, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook, acts_again};
 use super::watch::CallWatch;
 
-/// A request of a run.
+/// A request: of a run, or of all.
 type Request = (RunId, ToolId, ArgsId);
 
 /// What is known of the calls of a scenario.
@@ -124,7 +124,7 @@ impl RequestBooks {
         let mut actions = actions.filter(|(of, action)| {
             let is_own = *of == id || call.step.is_some_and(|step| step.action == Some(*of));
             let is_same_request = call.key.is_some() && (call.key, call.tool) == (action.key, action.tool);
-            !is_own && !is_same_request && action.has_steps(plan) && (action.run, action.args) == (call.run, call.args)
+            !is_own && !is_same_request && action.has_steps(plan) && is_beside(action, call)
         });
         actions.any(|(of, action)| {
             let mut steps = plan.steps_of(action.tool_name).iter();
@@ -157,7 +157,7 @@ impl RequestBooks {
             scripted.iter().filter_map(|(_, step)| self.shows.get(step.index()).copied()).collect();
         let steps = plan.steps_of(call.tool_name).iter().zip((0..).map(StepId)).filter_map(|(step, place)| {
             let of_actions = self.steps.get(&(request_of(call), place));
-            let is_alike = |of: &&DrivenCall<'_>| (of.tool_name, of.run, of.args) == (&*step.tool, call.run, call.args);
+            let is_alike = |of: &&DrivenCall<'_>| of.tool_name == &*step.tool && is_beside(of, call);
             let known = scripted.iter().find(|(of, _)| *of == place).map(|(_, of)| *of);
             let known = known.or(of_actions.map(|(of, _)| *of)).and_then(|of| calls.get(of.index()));
             let like = known.or_else(|| calls.iter().find(is_alike))?;
@@ -181,7 +181,13 @@ impl RequestBooks {
 }
 
 const fn request_of(call: &DrivenCall<'_>) -> Request {
-    (call.run, call.tool, call.args)
+    (call.run_of_request(), call.tool, call.args)
+}
+
+/// Whether both have the same arguments in one run, or in any where one of both is the same request in all.
+fn is_beside(one: &DrivenCall<'_>, other: &DrivenCall<'_>) -> bool {
+    let in_all = one.facts.across_runs || other.facts.across_runs;
+    (in_all || one.run == other.run) && one.args == other.args
 }
 
 /// The calls in the order in which they were made; those that never were are last.

@@ -33,7 +33,7 @@ pub struct DrivenCall<'a> {
     pub key: Option<KeyId>,
     /// The reversal token.
     pub token: Option<TokenId>,
-    /// The canonical arguments.
+    /// The canonical arguments, as far as they make the request.
     pub args: ArgsId,
     /// When it is made.
     pub at: Instant,
@@ -226,12 +226,17 @@ impl<'a> DrivenCall<'a> {
         (self.facts.access == Access::Write).then(|| self.booked_intent(id))
     }
 
+    /// The run that is a part of its request: one for all where the tool facts say that runs do not matter.
+    pub const fn run_of_request(&self) -> RunId {
+        if self.facts.across_runs { RunId::ALL } else { self.run }
+    }
+
     /// The intent for which the ledger books the call's effects, whatever the tool facts say.
     pub fn booked_intent(&self, id: CallId) -> Intent {
         match self.honoured_key() {
             _ if self.facts.repeatable => Intent::Single(id),
             Some(key) => Intent::Keyed(self.tool, key),
-            None => Intent::Unkeyed(self.run, self.tool, self.args),
+            None => Intent::Unkeyed(self.run_of_request(), self.tool, self.args),
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::classify::{Classification, Classifier, Signal, keyed_for};
 use crate::event::{AdmissionRefusal, ErrorFacts, PlaybookNames};
 use crate::ids::{ActionId, AttemptNo, VerdictId};
 use crate::playbook::{
-    Access, ArgumentSchema, Compensation, Others, Playbook, Retry, Step, ToolFacts, ToolRow, Tools, UNCLASSIFIED,
-    UnsafePolicy,
+    Access, ArgumentSchema, Compensation, Others, Playbook, Retry, SameIf, Step, ToolFacts, ToolRow, Tools,
+    UNCLASSIFIED, UnsafePolicy,
 };
 
 /// Everything that a simulation needs of a playbook.
@@ -201,6 +201,16 @@ impl Plan {
         self.tools.schema(tool)
     }
 
+    /// The tool facts, if they say what makes a request of some tool.
+    pub fn requests(&self) -> Option<Arc<Tools>> {
+        self.tools.tell_requests().then(|| Arc::new(self.tools.clone()))
+    }
+
+    /// The arguments that make a request of `tool`; none: all of them do.
+    pub fn same_if(&self, tool: &str) -> Option<&SameIf> {
+        self.tools.same_if(tool)
+    }
+
     /// What the breaker and the retry budgets of `tool` are kept for.
     pub fn server<'a>(&'a self, tool: &'a str) -> &'a str {
         self.tools.server(tool)
@@ -258,6 +268,7 @@ fn both(one: ToolFacts, other: ToolFacts) -> ToolFacts {
         ignores_keys: one.ignores_keys || other.ignores_keys,
         needs_key: false, // the registry asks each step
         never_retried: one.never_retried || other.never_retried,
+        across_runs: one.across_runs && other.across_runs,
         resends: one.resends || other.resends,
         declared: one.declared && other.declared,
         seems_to_read: one.seems_to_read && other.seems_to_read,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::guess::{is_built_in_read, seems_to_read};
 use super::request::ArgumentSchema;
+use super::same_if::SameIf;
 use crate::event::{Finding, FindingId, FindingSeverity};
 use crate::glob::Glob;
 use crate::time::Duration;
@@ -39,6 +40,8 @@ pub struct ToolFacts {
     pub needs_key: bool,
     /// Whether a request is never sent again, whatever is known of the attempts so far.
     pub never_retried: bool,
+    /// Whether the same request in another run, input or file is the same intent.
+    pub across_runs: bool,
     /// Whether the client of the tool sends a request again by itself: then the answer is the answer to the last one. It
     /// decides nothing; `explain` tells.
     pub resends: bool,
@@ -64,6 +67,7 @@ impl ToolFacts {
         ignores_keys: false,
         needs_key: false,
         never_retried: false,
+        across_runs: false,
         resends: false,
         declared: false,
         seems_to_read: false,
@@ -91,6 +95,8 @@ pub struct Tools {
     any_schema: bool,
     /// Whether any row names a server.
     any_server: bool,
+    /// Whether any row says what makes a request.
+    any_request: bool,
 }
 
 /// The facts of one name or glob.
@@ -106,6 +112,8 @@ pub struct ToolRow {
     schema: Option<ArgumentSchema>,
     /// What its breaker and its retry budgets are kept for, if it says so.
     server: Option<Arc<str>>,
+    /// The arguments that make a request, if it says so.
+    same_if: Option<SameIf>,
     /// How often the client of the tool itself sends a request again; it decides nothing here.
     upstream_retries: u32,
     /// None for a plain name.
@@ -127,6 +135,8 @@ pub struct OmittedFacts {
     pub key: bool,
     /// Whether a request is never sent again.
     pub retry: bool,
+    /// Whether runs are apart.
+    pub across: bool,
 }
 
 impl OmittedFacts {
@@ -139,6 +149,7 @@ impl OmittedFacts {
             keys: self.keys && other.keys,
             key: self.key && other.key,
             retry: self.retry && other.retry,
+            across: self.across && other.across,
         }
     }
 }
@@ -148,6 +159,7 @@ impl PartialEq for ToolRow {
         let parts = |row: &ToolRow| (row.facts, row.omitted, row.upstream_retries);
         parts(self) == parts(other)
             && (&self.pattern, &self.schema, &self.server) == (&other.pattern, &other.schema, &other.server)
+            && self.same_if == other.same_if
     }
 }
 
@@ -162,7 +174,7 @@ impl ToolRow {
         let pattern = pattern.into();
         let glob = Glob::of_tools(&pattern)?;
         let omitted = OmittedFacts::default();
-        Ok(ToolRow { pattern, facts, omitted, schema: None, server: None, upstream_retries: 0, glob })
+        Ok(ToolRow { pattern, facts, omitted, schema: None, server: None, same_if: None, upstream_retries: 0, glob })
     }
 
     /// The same row with all of `facts`.
@@ -189,6 +201,12 @@ impl ToolRow {
         ToolRow { server, ..self }
     }
 
+    /// The same row with the arguments that make a request of its tool.
+    #[must_use]
+    pub fn same_if(self, same_if: Option<SameIf>) -> ToolRow {
+        ToolRow { same_if, ..self }
+    }
+
     /// The same row, where the client of the tool sends a request again up to `upstream_retries` times.
     #[must_use]
     pub fn retried_upstream(self, upstream_retries: u32) -> ToolRow {
@@ -206,6 +224,11 @@ impl ToolRow {
         self.server.as_deref()
     }
 
+    /// The arguments that make a request, if it says so.
+    pub const fn identity(&self) -> Option<&SameIf> {
+        self.same_if.as_ref()
+    }
+
     /// The arguments that it takes, if it says so.
     pub const fn schema(&self) -> Option<&ArgumentSchema> {
         self.schema.as_ref()
@@ -213,7 +236,7 @@ impl ToolRow {
 
     /// Its facts, with omitted ones taken from `weaker`.
     fn over(&self, weaker: ToolFacts) -> ToolFacts {
-        let OmittedFacts { idempotent, repeatable, timeout, keys, key, retry } = self.omitted;
+        let OmittedFacts { idempotent, repeatable, timeout, keys, key, retry, across } = self.omitted;
         ToolFacts {
             idempotent: if idempotent { weaker.idempotent } else { self.facts.idempotent },
             repeatable: if repeatable { weaker.repeatable } else { self.facts.repeatable },
@@ -221,6 +244,7 @@ impl ToolRow {
             ignores_keys: if keys { weaker.ignores_keys } else { self.facts.ignores_keys },
             needs_key: if key { weaker.needs_key } else { self.facts.needs_key },
             never_retried: if retry { weaker.never_retried } else { self.facts.never_retried },
+            across_runs: if across { weaker.across_runs } else { self.facts.across_runs },
             resends: self.facts.resends || weaker.resends,
             ..self.facts
         }
@@ -248,7 +272,8 @@ impl Tools {
     fn of(rows: Vec<ToolRow>, weaker: Vec<Vec<ToolRow>>) -> Tools {
         let any = |says: fn(&ToolRow) -> bool| rows.iter().chain(weaker.iter().flatten()).any(says);
         let (any_schema, any_server) = (any(|row| row.schema.is_some()), any(|row| row.server.is_some()));
-        Tools { rows, weaker, any_schema, any_server }
+        let any_request = any(|row| row.same_if.is_some() || row.facts.across_runs);
+        Tools { rows, weaker, any_schema, any_server, any_request }
     }
 
     /// The facts of `tool`: from the row of its name, else from the first glob that matches. Weaker rows supply omitted
@@ -267,6 +292,20 @@ impl Tools {
             return None; // each call asks
         }
         self.matching_rows(tool).filter_map(ToolRow::schema).last()
+    }
+
+    /// Whether any row says what makes a request of its tool.
+    pub const fn tell_requests(&self) -> bool {
+        self.any_request
+    }
+
+    /// The arguments that make a request of `tool`, from the strongest row that says so. Each call of a repeatable tool is a
+    /// request of its own.
+    pub fn same_if(&self, tool: &str) -> Option<&SameIf> {
+        if !self.any_request || self.facts(tool).repeatable {
+            return None; // each call asks
+        }
+        self.matching_rows(tool).filter_map(ToolRow::identity).last()
     }
 
     /// What the breaker and the retry budgets of `tool` are kept for: its server from the strongest row that says so, else

@@ -10,6 +10,7 @@ mod model;
 pub mod pattern;
 mod request;
 mod retry_budget;
+mod same_if;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sharing;
@@ -35,6 +36,7 @@ pub use retry_budget::{
     BudgetScope, DepositRounding, OnEmptyBudget, Refund, RetryBudget, RetryBudgetKind, RetryBudgetWord, TokenBucket,
     Tokens,
 };
+pub use same_if::SameIf;
 pub use sharing::{BudgetUnit, Dedupe, InFlightKey, PermitLimits, Sharing, ToolCallBudget};
 pub use tell::Tell;
 pub use terminal::Terminal;

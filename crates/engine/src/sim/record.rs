@@ -230,9 +230,9 @@ impl SimulationRecord {
             let (Some(watch), Some(call)) = (watched.get_mut(n), calls.get(n)) else { continue };
             if let Decision::AttemptStarted { attempt: AttemptNo::FIRST, .. } = event.what {
                 let before = changes.partition_point(|&at| at < event.at).checked_sub(1);
-                watch.shows.last_write = before.map(|last| Moment { at: Some(changes[last]), place: 0 });
+                watch.shows.last_write = before.map(|last| Moment::new(Some(changes[last]), 0));
             }
-            let now = Moment { at: Some(event.at), place };
+            let now = Moment::new(Some(event.at), place);
             watch.take(plan, call, (now, event.what), |error| self.error(error));
         }
         let net = self.ledger.net_by_call();

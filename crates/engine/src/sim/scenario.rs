@@ -33,7 +33,7 @@ pub struct Scenario<'a> {
     pub servers: Interner,
     /// By `KeyId`.
     pub key_names: Interner,
-    /// By `ArgsId`: canonical JSON.
+    /// By `ArgsId`: canonical JSON of what makes the request.
     pub args: Interner,
 }
 
@@ -79,9 +79,9 @@ impl<'a> Scenario<'a> {
         let before = fixture.before.iter().map(|effect| {
             let key = effect.key.as_deref().map(|key| KeyId(names.keys.intern(key)));
             let key = key.filter(|_| !names.all_facts.facts(&effect.tool).ignores_keys);
-            let (tool, args) = (ToolId(names.tools.intern(&effect.tool)), ArgsId(names.args.intern(&effect.args)));
+            let (tool, args) = (ToolId(names.tools.intern(&effect.tool)), names.args_of(&effect.tool, &effect.args));
             let asking = calls.iter().find(|call| (call.tool, call.args) == (tool, args));
-            let run = asking.map_or_else(|| RunId(names.runs.intern("")), |call| call.run);
+            let run = asking.map_or_else(|| names.run_of(&effect.tool), DrivenCall::run_of_request);
             ExistingEffect { run, tool, key, args }
         });
         let before = before.collect();
@@ -148,7 +148,7 @@ impl Names {
             run: RunId(self.runs.intern(call.run.as_deref().unwrap_or_default())),
             key,
             token: call.token.as_deref().map(|token| TokenId(self.tokens.intern(token))),
-            args: ArgsId(self.args.intern(&call.args)),
+            args: self.args_of(tool_name, call.compared_args.as_ref().unwrap_or(&call.args)),
             at: call.at,
             timeout: call.timeout.unwrap_or(facts.timeout),
             answer_within: None,
@@ -159,6 +159,17 @@ impl Names {
             seed: fixture.seed,
             step: None,
         }
+    }
+
+    /// The arguments that make a request of a tool.
+    fn args_of(&mut self, tool: &str, args: &str) -> ArgsId {
+        let named = self.all_facts.same_if(tool).and_then(|same_if| same_if.of(args));
+        ArgsId(self.args.intern(named.as_deref().unwrap_or(args)))
+    }
+
+    /// The run of a request of a tool that no call makes.
+    fn run_of(&mut self, tool: &str) -> RunId {
+        if self.all_facts.facts(tool).across_runs { RunId::ALL } else { RunId(self.runs.intern("")) }
     }
 
     /// The key of a call: its own, else for a write that of a client that makes keys (a study switch), named after the call.
@@ -194,7 +205,7 @@ impl Names {
                 server: ServerId(self.servers.intern(self.all_facts.server(&step.tool))),
                 key: of.key.as_deref().map(|key| KeyId(self.keys.intern(key))),
                 token: None,
-                args: ArgsId(self.args.intern(&of.args)),
+                args: self.args_of(&step.tool, &of.args),
                 timeout: call.timeout.unwrap_or(facts.timeout),
                 source: AnswerSource::Script(&of.script, outages(fixture, &step.tool)),
                 written_args: &of.args,
@@ -227,6 +238,7 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         ignores_keys: row.ignores_keys.unwrap_or_default(),
         needs_key: row.needs_key.unwrap_or_default(),
         never_retried: row.never_retried.unwrap_or_default(),
+        across_runs: row.across_runs.unwrap_or_default(),
         resends: false,
         declared: true,
         seems_to_read: false,
@@ -238,7 +250,9 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         keys: row.ignores_keys.is_none(),
         key: row.needs_key.is_none(),
         retry: row.never_retried.is_none(),
+        across: row.across_runs.is_none(),
     };
     let server = row.server.as_deref().map(Arc::from);
-    ToolRow::new(row.pattern.clone(), facts).ok().map(|row| row.omitting(omitted).of_server(server))
+    let known = ToolRow::new(row.pattern.clone(), facts).ok()?;
+    Some(known.omitting(omitted).of_server(server).same_if(row.same_if.clone()))
 }

@@ -127,7 +127,7 @@ pub(super) fn of_scenario(plan: &Plan, calls: &[DrivenCall<'_>], record: &mut Si
     let made = order.into_iter().filter_map(|n| Some((n, calls.get(n)?)));
     for (n, call) in made.filter(|(_, call)| call.has_steps(plan)) {
         let id = CallId::at(n);
-        let request = (call.run, call.tool, call.args);
+        let request = (call.run_of_request(), call.tool, call.args);
         if let Some((action, step, claim)) = acted.get(&request) {
             let is_same_request = call.key.is_some() && action.key == call.key && step.honoured_key().is_some();
             record.step_acts.extend((!is_same_request).then(|| StepAct {

@@ -26,7 +26,7 @@ pub(super) fn derive(
     for (n, (call, outcome)) in calls.iter().zip(&record.outcomes).enumerate() {
         let id = CallId::at(n);
         let against = || {
-            let end = record.end_event(id).map(|(place, event)| Moment { at: Some(event.at), place: place as u64 + 1 });
+            let end = record.end_event(id).map(|(place, event)| Moment::new(Some(event.at), place as u64 + 1));
             AgainstOneMore {
                 request: books.against(plan, calls, id, end.unwrap_or(Moment::END)),
                 step_beside: record.step_acts.iter().any(|act| act.call == id && act.acts_again),

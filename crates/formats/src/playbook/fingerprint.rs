@@ -3,6 +3,7 @@
 //! A row has no place in the file, so that git merges two branches that each add a verdict and a rule. Rows still contain
 //! the order that matters: the row of a rule names the earlier rules that can match the same failures.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::{Value, json};
@@ -305,6 +306,7 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
     for tool in playbook.tools.rows() {
         let ToolFacts { access, idempotent, repeatable, timeout, ignores_keys, needs_key, never_retried, .. } =
             tool.facts;
+        let across_runs = tool.facts.across_runs;
         let mut text = json!({
             "access": access.as_str(),
             "idempotent": idempotent,
@@ -330,6 +332,13 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
             }
             if never_retried {
                 parts.insert("retry".into(), json!("never"));
+            }
+            if let Some(same_if) = tool.identity() {
+                let names: BTreeSet<&str> = same_if.names().iter().map(|name| &**name).collect();
+                parts.insert("same_if".into(), json!(names));
+            }
+            if across_runs {
+                parts.insert("same_across".into(), json!("runs"));
             }
         }
         if is_glob(&tool.pattern) {

@@ -20,5 +20,6 @@ mod waiting;
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
 pub use fingerprint::{Fingerprint, PlaybookRow, fingerprint, fingerprint_of, rows};
 pub use lower::{changes, of_tree, parse};
+pub(crate) use lower::{refuse_repeatable, same_if};
 pub use places::{Loaded, PlaybookPlaces};
 pub use syntax::{SCHEMA, TOOLS_SCHEMA};

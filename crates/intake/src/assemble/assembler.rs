@@ -35,6 +35,7 @@ use crate::simd::prefetch;
 use crate::wire::UnknownName;
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Recorder, Reply};
 use playproof_engine::event::StatusFrom;
+use playproof_engine::playbook::{SameIf, Tools};
 use playproof_engine::time::Instant;
 use playproof_formats::diagnostic::Report;
 
@@ -53,6 +54,8 @@ pub struct Assembler<'a> {
     writes: &'a Writes<'a>,
     /// The results of `writes`, by the tool's hash.
     known_writes: HashMap<u128, bool, FixedState>,
+    /// What makes a request of each tool, by its hash: the arguments that count, and whether runs do not.
+    known_requests: HashMap<u128, (Option<SameIf>, bool), FixedState>,
     input: u32,
     name: String,
     open: OpenCalls,
@@ -87,6 +90,7 @@ impl<'a> Assembler<'a> {
             options,
             writes,
             known_writes: HashMap::default(),
+            known_requests: HashMap::default(),
             input,
             name: name.to_owned(),
             open: OpenCalls::new(usual),
@@ -190,6 +194,9 @@ impl<'a> Assembler<'a> {
     }
 
     fn call(&mut self, mut built: Box<CallBuilder>, lines_before: u64, closed: &mut Vec<CompletedCall>) {
+        if let Some(tools) = &self.options.requests {
+            name_request(&mut built, tools, &mut self.known_requests);
+        }
         let CallBuilder { call, hashes, .. } = &mut *built;
         let hashes = *hashes;
         call.place.input = self.input;
@@ -510,6 +517,19 @@ impl<'a> Assembler<'a> {
         }
         closed.push(CompletedCall::new(call));
     }
+}
+
+/// Takes the arguments that do not count, and the run if it does not, out of the request of a call.
+fn name_request(built: &mut CallBuilder, tools: &Tools, known: &mut HashMap<u128, (Option<SameIf>, bool), FixedState>) {
+    let tool = built.call.tool();
+    let told = || (tools.same_if(tool).cloned(), tools.facts(tool).across_runs);
+    let (same_if, across_runs) = known.entry(built.hashes.tool).or_insert_with(told);
+    if same_if.is_none() && !*across_runs {
+        return;
+    }
+    let (args, is_named) = call_hashes::args_hash(same_if.as_ref(), built.call.args());
+    built.hashes = built.hashes.with_request(if is_named { args } else { built.hashes.args }, *across_runs);
+    built.is_named = is_named;
 }
 
 #[cfg(test)]

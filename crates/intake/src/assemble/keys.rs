@@ -112,7 +112,7 @@ impl FirstUses {
     fn is_reversed_before(&self, built: &CallBuilder) -> bool {
         let call = &built.call;
         self.reversed.get(&half(built.hashes.key)).is_some_and(|&(input, reversed)| {
-            let made = Moment { at: call.at, place: call.place.line };
+            let made = Moment::new(call.at, call.place.line);
             input < call.place.input || input == call.place.input && made.is_after(reversed)
         })
     }

@@ -33,7 +33,7 @@ impl OpenCall {
 
     /// When it was made.
     pub fn made(&self) -> Moment {
-        Moment { at: self.built.call.at, place: self.built.call.place.line }
+        Moment::new(self.built.call.at, self.built.call.place.line)
     }
 
     /// The call that was made before it in its run, which may have closed; 0: none.

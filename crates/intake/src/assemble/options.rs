@@ -1,5 +1,9 @@
 //! How calls are assembled: what the caller decides.
 
+use std::sync::Arc;
+
+use playproof_engine::playbook::Tools;
+
 /// How calls are assembled.
 #[derive(Clone, Debug)]
 pub struct AssembleOptions {
@@ -9,11 +13,13 @@ pub struct AssembleOptions {
     pub join_resends: bool,
     /// Counts and skips lines that cannot be used.
     pub skip_invalid: bool,
+    /// The tool facts that say what makes a request; none: all arguments do, in their run.
+    pub requests: Option<Arc<Tools>>,
 }
 
 impl Default for AssembleOptions {
     fn default() -> AssembleOptions {
-        AssembleOptions { reorder_window: 10_000, join_resends: false, skip_invalid: false }
+        AssembleOptions { reorder_window: 10_000, join_resends: false, skip_invalid: false, requests: None }
     }
 }
 

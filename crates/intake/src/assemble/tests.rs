@@ -573,7 +573,7 @@ proptest! {
         window in 1..20_u64,
         join_resends: bool,
     ) {
-        let options = AssembleOptions { reorder_window: window, join_resends, skip_invalid: true };
+        let options = AssembleOptions { reorder_window: window, join_resends, skip_invalid: true, requests: None };
         let read = try_assemble(lines.join("\n").as_bytes(), options).unwrap();
         let mut numbers: Vec<u64> = read.calls.iter().map(|call| call.number).collect();
         numbers.sort_unstable();

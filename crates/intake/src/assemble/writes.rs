@@ -9,7 +9,7 @@ const MAX_SEARCHED: usize = 1_000;
 
 /// When an answer came.
 pub fn moment_of(answer: &RecordedAnswer) -> Moment {
-    Moment { at: answer.at, place: answer.place.line }
+    Moment::new(answer.at, answer.place.line)
 }
 
 /// The later of a moment that may be known and another one.

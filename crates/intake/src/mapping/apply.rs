@@ -315,6 +315,9 @@ impl Applier {
             self.loss.warn(ImportWarning::CallWithoutTool, place);
             return true;
         };
+        if self.mapping.pair == Pairing::Known && self.goes_on(map, placed, named.as_deref().unwrap_or(tool)) {
+            return true;
+        }
         let run = self.run_of(map.run.as_ref(), placed);
         let mut id = self.call_id(map, placed, result);
         let args = self.find(map.args.as_ref(), row);

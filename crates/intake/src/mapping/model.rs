@@ -33,6 +33,8 @@ pub struct Mapping {
     pub(super) direction: Option<Selector>,
     /// A result that fits says that its call is not finished: it has no result yet.
     pub(super) unfinished: Vec<RowCondition>,
+    /// A call that fits goes on with one before it of its run and tool that is not finished: it is the same call.
+    pub(super) continues: Vec<RowCondition>,
     /// The first that fits a row makes its call.
     pub(super) calls: Vec<CallMap>,
     /// The first that fits a row makes its result.
@@ -304,10 +306,11 @@ impl Mapping {
             SkippedRows::Where(when) => when.iter().collect(),
             SkippedRows::None | SkippedRows::Rest => Vec::new(),
         };
-        let all: [(_, Vec<&RowCondition>); 5] = [
+        let all: [(_, Vec<&RowCondition>); 6] = [
             ("skip", skip),
             ("new_run", self.new_run.iter().collect()),
             ("other_request", self.other_request.iter().collect()),
+            ("continues", self.continues.iter().collect()),
             ("call.where", self.calls.iter().flat_map(|call| call.when.iter().flatten()).collect()),
             ("result.where", self.results.iter().flat_map(|result| result.when.iter().flatten()).collect()),
         ];

@@ -15,6 +15,8 @@ pub(super) struct OpenRequests {
     /// The calls that were answered, by run and id: a later answer may be for one of them.
     answered: BTreeMap<u64, OpenRequest>,
     answered_first: VecDeque<u64>,
+    /// The calls of each run that are not finished, oldest first.
+    unfinished: BTreeMap<String, VecDeque<RequestedCall>>,
     /// The first way that was recorded, and whether there was another.
     first_way: Option<String>,
     has_two_ways: bool,
@@ -59,6 +61,25 @@ impl OpenRequests {
         let id = is_taken(id).then(renamed).flatten().unwrap_or_else(|| id.to_owned());
         self.add(run, source_id, way, Some(RequestedCall { id: id.clone(), tool: tool.to_owned() }));
         id
+    }
+
+    /// The next request goes on with a call that is not finished: its answer is that call's. Gives the written id of the call;
+    /// none: no call of the run and tool is unfinished.
+    pub(super) fn go_on(&mut self, run: &str, source_id: &str, tool: &str, way: Option<&str>) -> Option<String> {
+        let waiting = self.unfinished.get_mut(run)?;
+        let found = waiting.iter().position(|call| call.tool == tool)?;
+        let call = waiting.remove(found)?;
+        self.add(run, source_id, way, Some(call.clone()));
+        Some(call.id)
+    }
+
+    /// The answer to a call says that it is not finished.
+    pub(super) fn leave_unfinished(&mut self, run: &str, id: &str, tool: &str) {
+        let waiting = self.unfinished.entry(run.to_owned()).or_default();
+        if waiting.len() == MAX_OPEN {
+            waiting.pop_front();
+        }
+        waiting.push_back(RequestedCall { id: id.to_owned(), tool: tool.to_owned() });
     }
 
     /// Another request was made, whose answer is no result.

@@ -48,6 +48,9 @@ impl Applier {
         };
         if is_unfinished {
             self.loss.warn(ImportWarning::Unfinished, place);
+            if let (false, (Some(id), Some(tool))) = (mapping.continues.is_empty(), &answered) {
+                self.requests.leave_unfinished(run.as_deref().unwrap_or_default(), id, tool);
+            }
             return;
         }
         let (id, tool) = (answered.0, named.map(Cow::into_owned).or(answered.1));
@@ -161,6 +164,18 @@ impl Applier {
         let source_id = self.find(map.id.as_ref(), row)?;
         let direction = self.direction(row);
         Some(self.requests.call(run, source_id.raw().get(), wanted, tool, direction.as_deref()))
+    }
+
+    /// A request that goes on with a call before it that is not finished; false: it is a call of its own.
+    pub(super) fn goes_on(&mut self, map: &CallMap, placed: &PlacedRow<'_, '_>, tool: &str) -> bool {
+        let mapping = Arc::clone(&self.mapping);
+        if !any(&mapping.continues, placed.row, &ResultParts::default()) {
+            return false;
+        }
+        let run = self.run_of(map.run.as_ref(), placed).unwrap_or_default();
+        let direction = self.direction(placed.row);
+        let Some(source_id) = self.find(map.id.as_ref(), placed.row) else { return false };
+        self.requests.go_on(&run, source_id.raw().get(), tool, direction.as_deref()).is_some()
     }
 
     /// A request that is no call.

@@ -319,6 +319,9 @@ fn next(advice: &Advice, tool: &str, in_fixture: bool, names: &PlaybookNames) ->
         Some(ManualCheck::Intent(IntentDoubt::NoArguments)) => {
             "find out what each call asked for and whether each was meant; the recording has no arguments".to_owned()
         }
+        Some(ManualCheck::Intent(IntentDoubt::SameId | IntentDoubt::BegunAgain)) => {
+            "find out whether the calls of both runs are one and whether each was meant".to_owned()
+        }
         Some(ManualCheck::Intent(IntentDoubt::NoRun | IntentDoubt::TwoInputs)) => {
             "find out whether the calls belong to one run and whether each was meant; the recording has no run ids"
                 .to_owned()

@@ -188,7 +188,7 @@ mod tests {
 
     fn finding(id: FindingId, count: u32) -> Finding {
         let (severity, by, doubt) = (FindingSeverity::Unsafe, FindingBy::Recorded, None);
-        Finding { call: CallId(0), id, severity, by, count, doubt }
+        Finding { call: CallId(0), id, severity, by, count, doubt, other_line: 0 }
     }
 
     fn said(id: FindingId, count: u32, answers: &[Option<&str>]) -> String {

@@ -72,6 +72,8 @@ fn view<'a>(subject: &'a Subject, facts: &'a str, reference: &'a str) -> CallVie
                 at: written.map_or(Instant::ZERO, |call| call.at),
                 timed: true,
                 recorded: None,
+                prevented: None,
+                sources: None,
             }
         }
     }

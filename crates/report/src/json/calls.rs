@@ -101,6 +101,7 @@ pub fn write_call(
         word(out, ",\"severity\":\"", finding.severity.as_str());
         word(out, ",\"by\":\"", finding.by.as_str());
         number(out, ",\"count\":", finding.count);
+        text_if(out, ",\"other_call\":", view.other_place(finding).as_deref());
         raw(out, "}");
     });
     if *told == Events::Within {

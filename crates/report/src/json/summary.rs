@@ -7,7 +7,7 @@ use super::write::{Map, Millis};
 use crate::overview::InputNote;
 use playproof_analysis::confirm::condition;
 use playproof_analysis::replay::{
-    Counts, Effects, FindingCounts, GraphCounts, OddSteps, Percentiles, Refusals, Replayed, Summary,
+    Counts, Effects, FindingCounts, GraphCounts, OddSteps, Percentiles, Refusals, Replayed, Summary, UnsettledRuns,
 };
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, OutcomeWord, PlaybookNames};
@@ -113,6 +113,34 @@ struct RecordedJson<'a> {
     two_inputs: CountsJson<'a>,
     #[serde(flatten)]
     without_arguments: CountsJson<'a>,
+    #[serde(flatten)]
+    begun_again: Option<CountsJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsettled_runs: Option<UnsettledRunsJson<'a>>,
+}
+
+/// The runs that end on a write whose effect is unknown; the first ones by the references of these writes.
+#[derive(Debug, Serialize)]
+struct UnsettledRunsJson<'a> {
+    count: u64,
+    first: Vec<UnsettledRunJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct UnsettledRunJson<'a> {
+    #[serde(rename = "ref")]
+    reference: &'a str,
+    tool: &'a str,
+    place: PlaceJson<'a>,
+}
+
+fn unsettled_runs<'a>(runs: &'a UnsettledRuns, sources: &'a Sources) -> Option<UnsettledRunsJson<'a>> {
+    let row = |(at, tool, reference): &'a (Place, String, String)| UnsettledRunJson {
+        reference,
+        tool,
+        place: place(sources, *at),
+    };
+    (runs.count > 0).then(|| UnsettledRunsJson { count: runs.count, first: runs.first.iter().map(row).collect() })
 }
 
 #[derive(Debug, Serialize)]
@@ -265,6 +293,9 @@ pub fn replayed<'a>(
             without_run: CountsJson("possible_duplicates_by_tool_without_run", &possible.without_run),
             two_inputs: CountsJson("possible_duplicates_by_tool_in_two_inputs", &possible.two_inputs),
             without_arguments: CountsJson("possible_duplicates_by_tool_without_arguments", &possible.without_arguments),
+            begun_again: (possible.begun_again.total() > 0)
+                .then_some(CountsJson("possible_duplicates_by_tool_begun_again", &possible.begun_again)),
+            unsettled_runs: unsettled_runs(&replayed.unsettled_runs, sources),
         },
         playbooks: replayed
             .summaries

@@ -31,6 +31,8 @@ fn view(timed: bool, recorded: Option<&RecordedCall>) -> CallView<'_> {
         at: MS(1_000),
         timed,
         recorded,
+        prevented: None,
+        sources: None,
     }
 }
 

@@ -47,6 +47,8 @@ pub(crate) fn timeline(plan: &Plan, shown: &Counterexample, palette: Palette) ->
         at: Instant::ZERO,
         timed: true,
         recorded: None,
+        prevented: None,
+        sources: None,
     };
     let lines = timeline::of_run(&view, &run);
     let ledger = timeline::ledger(&view, &run, &lines);

@@ -1,6 +1,6 @@
 //! All lints of one playbook, in the order of their places.
 
-use super::{backoff, graph, reach, refusals, shadow, shared, steps, tells};
+use super::{backoff, graph, reach, refusals, requests, shadow, shared, steps, tells};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::playbook::KNOWN_KINDS;
 use crate::playbook::overlap;
@@ -32,6 +32,7 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     unused_queues(loaded, &mut found);
     shadowed_tools(loaded, &mut found);
     loose_schemas(loaded, &mut found);
+    requests::unknown_arguments(loaded, &mut found);
     misspelt_kinds(loaded, &mut found);
     if let Some(place) = loaded.places.key(&["study"]) {
         found.push(

@@ -18,3 +18,4 @@ mod waiting;
 
 pub use playbook::{changes, of_tree, parse};
 pub(super) use tools::tools;
+pub(crate) use tools::{refuse_repeatable, same_if};

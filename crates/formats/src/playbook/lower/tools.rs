@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::arguments;
 use crate::arguments::Schema;
 use crate::diagnostic::Diagnostic;
+use crate::named_arguments;
 use crate::schema::At;
 use crate::yaml::{Key, shorten};
 use playproof_engine::glob::is_glob;
-use playproof_engine::playbook::{Access, ArgumentSchema, OmittedFacts, ToolFacts, ToolRow, Tools};
+use playproof_engine::playbook::{Access, ArgumentSchema, OmittedFacts, SameIf, ToolFacts, ToolRow, Tools};
 
 /// The most globs among the tools of a file; there may be many more names.
 const MOST_GLOBS: usize = 1_000;
@@ -41,6 +42,7 @@ fn row(name: &Key<'_>, at: At<'_>) -> Option<ToolRow> {
         ignores_keys: at.says("keys", "ignored")?,
         needs_key: at.says("key", "required")?,
         never_retried: at.says("retry", "never")?,
+        across_runs: at.optional("same_across", At::text)?.is_some_and(|word| word == "runs"),
         resends: false, // `retried_upstream` says it
         declared: true,
         seems_to_read: false,
@@ -51,6 +53,10 @@ fn row(name: &Key<'_>, at: At<'_>) -> Option<ToolRow> {
         at.report(Diagnostic::error("retry_never", message).at(span, "of what can be sent again"));
         return None;
     }
+    let same_if = at.optional("same_if", same_if)?;
+    if facts.repeatable && !refuse_repeatable(at) {
+        return None;
+    }
     let is_omitted = |key| at.get(key).is_none();
     let omitted = OmittedFacts {
         idempotent: is_omitted("idempotent"),
@@ -59,12 +65,14 @@ fn row(name: &Key<'_>, at: At<'_>) -> Option<ToolRow> {
         keys: is_omitted("keys"),
         key: is_omitted("key"),
         retry: is_omitted("retry"),
+        across: is_omitted("same_across"),
     };
     let server = at.optional("server", At::text)?.map(Arc::from);
     let upstream_retries = at.number("upstream_retries")?;
     let schema = schema?.map(argument_schema);
     let row = ToolRow::new(name.text, facts);
-    match row.map(|row| row.omitting(omitted).taking(schema).of_server(server).retried_upstream(upstream_retries)) {
+    let row = row.map(|row| row.omitting(omitted).taking(schema).of_server(server).same_if(same_if));
+    match row.map(|row| row.retried_upstream(upstream_retries)) {
         Ok(row) => Some(row),
         Err(why) => {
             let message = format!("`{}` is not a valid glob: {why}", shorten(name.text));
@@ -72,4 +80,19 @@ fn row(name: &Key<'_>, at: At<'_>) -> Option<ToolRow> {
             None
         }
     }
+}
+
+/// The arguments that make a request.
+pub(crate) fn same_if(at: At<'_>) -> Option<SameIf> {
+    let names = at.all(|at| at.text().map(Box::from))?;
+    Some(SameIf::new(names, named_arguments::normal))
+}
+
+/// Refuses to say what makes a request of a tool of which each call is one.
+pub(crate) fn refuse_repeatable(at: At<'_>) -> bool {
+    let Some(key) = ["same_if", "same_across"].into_iter().find(|key| at.get(key).is_some()) else { return true };
+    let message = format!("each call of a `repeatable` tool is a request of its own: `{key}` says nothing");
+    let said = Diagnostic::error("same_if_repeatable", message);
+    at.report(said.at(at.key_span(key).unwrap_or_default(), "of a `repeatable` tool").help("keep one of both"));
+    false
 }

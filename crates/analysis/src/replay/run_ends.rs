@@ -1,0 +1,95 @@
+//! The last call of each run so far: was it denied, and is it a write whose effect is unknown? Of one input; memory is
+//! bounded: beyond 65,536 such runs, all are forgotten.
+#![expect(clippy::disallowed_types, reason = "the runs that are listed are sorted by their places")]
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use playproof_engine::call::Place;
+use playproof_engine::event::{Finding, FindingId};
+use playproof_engine::evidence::{CallShows, Moment};
+use playproof_engine::playbook::{Access, ToolFacts};
+use playproof_intake::call::CompletedCall;
+
+use super::attempts::finding;
+
+/// The most runs that are kept.
+const MOST: usize = 65_536;
+
+/// The most runs that are listed.
+const LISTED: usize = 20;
+
+/// Runs that end on a write whose effect is unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnsettledRuns {
+    /// How many there are.
+    pub count: u64,
+    /// Those writes of the first ones: where they stand, their tools and their references, as they are shown.
+    pub first: Vec<(Place, String, String)>,
+}
+
+/// The last calls of the runs of one input, as far as they matter.
+#[derive(Debug, Default)]
+pub(super) struct RunEnds {
+    last: HashMap<u128, LastCall, FixedState>,
+    unsettled: UnsettledRuns,
+}
+
+#[derive(Debug)]
+struct LastCall {
+    tool: u128,
+    args: u128,
+    /// When it was denied.
+    denied: Option<Moment>,
+    /// It is a write whose effect is unknown.
+    unsettled: Option<(Place, String, String)>,
+}
+
+impl RunEnds {
+    /// Ends an input: the last calls of its runs stay the last.
+    pub(super) fn end_input(&mut self) {
+        let mut ends: Vec<_> = self.last.drain().filter_map(|(_, last)| last.unsettled).collect();
+        ends.sort();
+        self.unsettled.count += ends.len() as u64;
+        let room = LISTED.saturating_sub(self.unsettled.first.len());
+        self.unsettled.first.extend(ends.into_iter().take(room));
+    }
+
+    /// The runs of all inputs that end on a write whose effect is unknown.
+    pub(super) fn unsettled(&self) -> &UnsettledRuns {
+        &self.unsettled
+    }
+
+    /// Takes the next closed call; gives a note if it is the call that was denied just before, with other arguments. `shows` is
+    /// what its answers show.
+    pub(super) fn take(
+        &mut self,
+        closed: &CompletedCall,
+        facts: ToolFacts,
+        shows: impl FnOnce() -> CallShows,
+    ) -> Option<Finding> {
+        let (call, hashes, counts) = (closed.raw(), &closed.hashes, &closed.counts);
+        call.run()?;
+        let before = if self.last.is_empty() { None } else { self.last.remove(&hashes.run) };
+        if counts.attempts == 0 || counts.attempts > counts.succeeded {
+            let CallShows { made: _, ended, denied, effects, may_have_acted, settled, .. } = shows();
+            let is_unknown = facts.access == Access::Write && effects == 0 && may_have_acted && settled.is_none();
+            let shown = closed.shown();
+            let unsettled = is_unknown.then(|| (call.place, shown.tool().to_owned(), shown.reference()));
+            if denied || is_unknown {
+                if self.last.len() >= MOST {
+                    self.last.clear();
+                }
+                let denied = ended.filter(|_| denied);
+                let last = LastCall { tool: hashes.tool, args: hashes.args, denied, unsettled };
+                self.last.insert(hashes.run, last);
+            }
+        }
+        let LastCall { tool, args, denied, .. } = before?;
+        let made = Moment::new(call.at, call.place.line);
+        let is_other = tool == hashes.tool && args != hashes.args && args != 0 && hashes.args != 0;
+        (is_other && denied.is_some_and(|denied| made.is_after(denied)))
+            .then(|| finding(FindingId::ChangedAfterDenial, 1))
+    }
+}
