@@ -25,7 +25,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("classify", &["event", "playbook"]),
     ("dispatch", &["event", "playbook"]),
     ("upstream", &["call", "event"]),
-    ("fixture", &["event", "upstream"]),
+    ("fixture", &["event", "playbook", "upstream"]),
     ("plan", &["call", "classify", "dispatch", "event", "playbook", "upstream"]),
     ("evidence", &["call", "classify", "dispatch", "event", "plan", "playbook", "upstream"]),
     ("drive", &["call", "classify", "dispatch", "event", "evidence", "plan", "playbook", "upstream"]),

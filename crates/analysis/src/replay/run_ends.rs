@@ -74,7 +74,8 @@ impl RunEnds {
         let before = if self.last.is_empty() { None } else { self.last.remove(&hashes.run) };
         if counts.attempts == 0 || counts.attempts > counts.succeeded {
             let CallShows { made: _, ended, denied, effects, may_have_acted, settled, .. } = shows();
-            let is_unknown = facts.access == Access::Write && effects == 0 && may_have_acted && settled.is_none();
+            let writes = facts.access == Access::Write && !facts.seems_to_read;
+            let is_unknown = writes && effects == 0 && may_have_acted && settled.is_none();
             let shown = closed.shown();
             let unsettled = is_unknown.then(|| (call.place, shown.tool().to_owned(), shown.reference()));
             if denied || is_unknown {
