@@ -179,6 +179,9 @@ pub struct Listing {
     groups: Mutex<Groups>,
 }
 
+/// Where a call stands, and what becomes of it under each playbook, where its agent does not go on with it.
+type EndedCall = ((Place, u64), Vec<Option<&'static str>>);
+
 /// Groups by what makes them one.
 #[derive(Debug, Default)]
 struct Groups {
@@ -195,7 +198,7 @@ struct Groups {
     kinds_beyond: Option<u64>,
     /// By request, and by place: the first call that the agent does not go on with under some playbook, and what becomes of it
     /// under each.
-    ended: BTreeMap<u128, ((Place, u64), Vec<Option<&'static str>>)>,
+    ended: BTreeMap<u128, EndedCall>,
     /// The names of the playbooks.
     playbooks: Vec<String>,
 }
