@@ -243,7 +243,7 @@ impl Dispatcher {
         for id in std::iter::once(call).chain(steps) {
             self.input(id, Event::Resolved(applied));
             self.noted += 1;
-            let moment = Moment { at: Some(self.now), place: self.noted };
+            let moment = Moment::new(Some(self.now), self.noted);
             if let Some(open) = self.calls.get_mut(id).filter(|open| open.facts.access == Access::Write) {
                 open.watch.resolve(moment, applied);
             }
