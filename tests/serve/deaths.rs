@@ -184,7 +184,7 @@ impl World {
         let is_said = |line: &&str| {
             ["call", "answer", "wake", "cancel"].iter().any(|kind| line.contains(&format!("\"type\":\"{kind}\"")))
         };
-        if let Some(last) = journal.lines().filter(is_said).last() {
+        if let Some(last) = journal.lines().rfind(is_said) {
             let at = journal.rfind(last).expect("it is there");
             self.place.write("calls.jsonl", &journal[..at]);
         }

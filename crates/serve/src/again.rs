@@ -7,16 +7,23 @@ use playproof_engine::call::Recorder;
 use playproof_engine::plan::Plan;
 use playproof_report::decisions::ComparedDecisions;
 
-use crate::journal::{Entry, Unusable, entries};
+use crate::journal::{Contents, Entry, Unusable, contents};
 use crate::session::Session;
 use crate::trace::Known;
+
+/// The decisions about a call: those of the journal, with their lines, and those of today.
+#[derive(Debug, Default)]
+struct OfCall {
+    recorded: Vec<(u64, String)>,
+    decided: Vec<String>,
+}
 
 /// The decisions of a journal beside those of a plan; `place` gives the place of a line.
 ///
 /// # Errors
 /// A damaged line; a torn last line is dropped.
 pub fn decided_again(bytes: &[u8], plan: Plan, place: impl Fn(u64) -> String) -> Result<ComparedDecisions, Unusable> {
-    let (decider, at, entries) = entries(bytes)?;
+    let Contents { decider, at, entries } = contents(bytes)?;
     let mut compared = ComparedDecisions {
         recorder: Some(Recorder {
             playbook: (&*decider.playbook).into(),
@@ -51,17 +58,17 @@ pub fn decided_again(bytes: &[u8], plan: Plan, place: impl Fn(u64) -> String) ->
     if recorded.len() <= decided.len() && recorded.iter().zip(&decided).all(is_same) {
         decided.truncate(recorded.len()); // the last lines have been torn
     }
-    let mut calls: BTreeMap<&str, (Vec<(u64, String)>, Vec<String>)> = BTreeMap::new();
+    let mut calls: BTreeMap<&str, OfCall> = BTreeMap::new();
     let object = |event: &str| format!("{{{}", event.trim_start_matches(','));
     for (number, id, event) in &recorded {
-        calls.entry(id).or_default().0.push((*number, object(event)));
+        calls.entry(id).or_default().recorded.push((*number, object(event)));
     }
     for (id, event) in &decided {
-        calls.entry(id).or_default().1.push(object(event));
+        calls.entry(id).or_default().decided.push(object(event));
     }
     let mut calls: Vec<_> = calls.into_iter().collect();
-    calls.sort_by_key(|(_, (recorded, _))| recorded.first().map(|(line, _)| *line));
-    for (id, (recorded, decided)) in calls {
+    calls.sort_by_key(|(_, of)| of.recorded.first().map(|(line, _)| *line));
+    for (id, OfCall { recorded, decided }) in calls {
         let lines: Vec<(u64, &str)> = recorded.iter().map(|(line, event)| (*line, &**event)).collect();
         let line = lines.first().map_or(1, |(line, _)| *line);
         compared.compare((known.reference(id).unwrap_or_else(|| id.to_owned()), line), &lines, &decided, &place);

@@ -133,11 +133,22 @@ impl<'l> Entry<'l> {
 /// How the line of a decision begins.
 const DECISION: &str = "{\"type\":\"decision\",\"id\":";
 
-/// What decided a journal, the latest moment before it, and its lines with their numbers; a torn last line is none.
+/// What a journal says.
+#[derive(Clone, Debug)]
+pub(crate) struct Contents<'l> {
+    /// What decided it.
+    pub(crate) decider: Decider,
+    /// The latest moment before it.
+    pub(crate) at: Instant,
+    /// Its lines with their numbers; a torn last line is none.
+    pub(crate) entries: Vec<(u64, Entry<'l>)>,
+}
+
+/// Reads a journal.
 ///
 /// # Errors
 /// Damage that is no torn last line.
-pub(crate) fn entries(bytes: &[u8]) -> Result<(Decider, Instant, Vec<(u64, Entry<'_>)>), Unusable> {
+pub(crate) fn contents(bytes: &[u8]) -> Result<Contents<'_>, Unusable> {
     let mut lines = (1..).zip(whole_lines(bytes));
     let first = lines.next().map_or(&[][..], |(_, line)| line);
     let (decider, at) = head(first).map_err(|what| Unusable::Damaged { line: 1, what })?;
@@ -145,7 +156,7 @@ pub(crate) fn entries(bytes: &[u8]) -> Result<(Decider, Instant, Vec<(u64, Entry
         Ok(entry) => Ok((number, entry)),
         Err(what) => Err(Unusable::Damaged { line: number, what }),
     };
-    Ok((decider, at, lines.map(entry).collect::<Result<_, _>>()?))
+    Ok(Contents { decider, at, entries: lines.map(entry).collect::<Result<_, _>>()? })
 }
 
 fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -224,7 +235,7 @@ fn head(line: &[u8]) -> Result<(Decider, Instant), String> {
 
 /// The calls of a journal that have not ended, as far as it says so, and its latest moment.
 fn open_calls(bytes: &[u8]) -> Result<(Vec<(String, String)>, Instant), Unusable> {
-    let (_, mut latest, entries) = entries(bytes)?;
+    let Contents { at: mut latest, entries, .. } = contents(bytes)?;
     let mut open = BTreeMap::new();
     for (_, entry) in entries {
         match entry {

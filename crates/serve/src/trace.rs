@@ -11,7 +11,7 @@ use playproof_engine::event::{ErrorFacts, FieldKey};
 use playproof_engine::time::{Duration, Instant};
 use playproof_intake::trace_writer::error_object;
 
-use crate::journal::{Entry, NewStep, Unusable, entries};
+use crate::journal::{Contents, Entry, NewStep, Unusable, contents};
 use crate::object::{Object, quote};
 use crate::said::{Asked, Came, GivenAnswer, Input, Said};
 
@@ -31,7 +31,7 @@ pub fn is_journal(start: &[u8]) -> bool {
 /// # Errors
 /// A damaged line; a torn last line is dropped.
 pub fn of_journal(bytes: &[u8]) -> Result<String, Unusable> {
-    let (decider, _, entries) = entries(bytes)?;
+    let Contents { decider, entries, .. } = contents(bytes)?;
     let mut known = Known::default();
     for (_, entry) in &entries {
         known.learn(entry);
