@@ -248,7 +248,7 @@ pub(crate) fn read_again(plan: Plan, journal: &[u8]) -> Result<Session, String> 
 
 #[test]
 fn every_fixture_has_the_same_decisions_live_and_again_from_its_journal() {
-    let why = |(fixture_name, name, fixture)| {
+    let why = |(fixture_name, name, fixture): (String, String, Fixture)| {
         Some(format!("{fixture_name} under {name}: {}", is_same(&name, &fixture).err()?))
     };
     let differ: Vec<String> = runs().into_iter().filter_map(why).collect();
