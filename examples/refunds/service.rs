@@ -50,9 +50,9 @@ async fn refund(
         ledger.requests
     };
     tokio::time::sleep(Duration::from_millis(number % 7 * 3)).await;
-    match number % 40 {
+    match number % 900 {
         7 => return (StatusCode::TOO_MANY_REQUESTS, Json(json!({"error": "later"}))),
-        19 => return (StatusCode::SERVICE_UNAVAILABLE, Json(json!({"error": "busy"}))),
+        190 => return (StatusCode::SERVICE_UNAVAILABLE, Json(json!({"error": "busy"}))),
         _ => {}
     }
     {
