@@ -46,4 +46,5 @@ done
 cp "$place/run/calls.jsonl" "$place/run/again.jsonl"
 said="$(echo '{"type":"hello","protocol":"dispatch/1"}' | "$program" serve --playbook "$place/run/dispatcher.yaml" --unlocked --journal "$place/run/again.jsonl")"
 [[ "$said" == *'"open":[]'* ]]
+[ ! -e "$place/run/again.jsonl.1" ] # it would stand there if another file had begun
 echo "playproof serve makes the decisions of the journal again; no call is open"
