@@ -6,6 +6,7 @@
     clippy::print_stdout,
     reason = "a bench measures, reads files and prints"
 )]
+#![expect(clippy::unwrap_used, reason = "a measurement that cannot be made must stop")]
 
 use std::cell::Cell;
 use std::fmt::Write as _;

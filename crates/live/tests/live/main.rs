@@ -1,5 +1,10 @@
 //! The dispatcher on tokio as its callers have it: what they do to it, what it writes, crowds, and what its package needs.
-#![expect(clippy::disallowed_methods, reason = "tests read the project's files, block threads and start Cargo")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unreachable,
+    clippy::unwrap_used,
+    reason = "a panic fails the test; tests read the files of the project, block threads and start Cargo"
+)]
 
 mod callers;
 mod crowd;
