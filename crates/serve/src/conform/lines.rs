@@ -38,11 +38,11 @@ pub(super) fn hello(scenario: &Scenario<'_>) -> String {
 
 /// A call of a fixture.
 pub(super) fn new_call(plan: &Plan, written: &FixtureCall, driven: &DrivenCall<'_>) -> NewCall {
-    let steps = written.steps.iter().map(|own| (own.step.to_string(), own.args.to_string())).collect();
+    let steps = written.steps.iter().map(|own| (own.step.clone(), own.args.clone())).collect();
     let is_unknown = |step: &&str| !written.steps.iter().any(|own| *own.step == **step);
     let known = plan.steps_of(driven.tool_name).iter().map(|step| &*step.name);
     NewCall {
-        name: written.name.to_string(),
+        name: written.name.clone(),
         run: written.run.as_deref().unwrap_or_default().to_owned(),
         tool: driven.tool_name.to_owned(),
         args: if written.args.is_empty() { "{}" } else { &*written.args }.to_owned(),
