@@ -843,10 +843,13 @@ fn a_write_without_a_key_is_sent_again_only_after_a_plain_refusal() {
         assert!(page.contains("send again? Yes: "), "{page}");
     }
     // What contradicts the refusal beside its message.
-    for beside in [r#","status":202"#, r#","status":500"#, r#","code":"charge_already_refunded""#] {
+    for beside in [r#","status":202"#, r#","code":"charge_already_refunded""#] {
         let page = &known(&[&failed("", "429_rate_limited", beside)])[0];
         assert!(page.contains(more) && page.contains("Unknown: "), "{page}");
     }
+    // With the status of a failure, the playbook itself knows nothing.
+    let page = &known(&[&failed("", "429_rate_limited", r#","status":500"#)])[0];
+    assert!(page.contains("No, because a person decides first") && page.contains("Unknown: "), "{page}");
     for beside in [r#","status":429"#, r#","status":503"#, r#","code":"rate_limit_exceeded""#] {
         let page = &known(&[&failed("", "429_rate_limited", beside)])[0];
         assert!(page.contains("send again? Yes: "), "{page}");
