@@ -193,7 +193,7 @@ impl Finding {
             }
             _ => self.count.max(other.count),
         };
-        self.doubt = self.doubt.or(other.doubt);
+        self.doubt = both_doubts(self.doubt, other.doubt);
         self.other_line = self.other_line.max(other.other_line);
     }
 
@@ -206,6 +206,16 @@ impl Finding {
     /// What it is counted by.
     pub const fn kind(&self) -> FindingKind {
         FindingKind { severity: self.severity, id: self.id }
+    }
+}
+
+/// The doubt of two findings that are one. That two runs may have made one call is the weakest reason: any other holds.
+fn both_doubts(one: Option<IntentDoubt>, other: Option<IntentDoubt>) -> Option<IntentDoubt> {
+    let is_of_runs = |doubt| matches!(doubt, IntentDoubt::SameId | IntentDoubt::BegunAgain);
+    match (one, other) {
+        (Some(one), Some(other)) if is_of_runs(one) || is_of_runs(other) => Some(one.min(other)),
+        (None, Some(doubt)) | (Some(doubt), None) if is_of_runs(doubt) => None,
+        _ => one.or(other),
     }
 }
 
