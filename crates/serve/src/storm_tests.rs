@@ -1,6 +1,10 @@
 //! Random storms of live calls on a real clock: whatever callers and upstreams do, a session makes the same decisions again from
 //! the journal. `PLAYPROOF_STORMS` says how many.
-#![expect(clippy::disallowed_methods, reason = "a test reads the playbook, and how many storms are wished")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unreachable,
+    reason = "a test reads the playbook, and how many storms are wished; a panic fails it"
+)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -217,7 +217,7 @@ async fn call(world: Rc<World>, written: &'static FixtureCall) {
         },
         None => drop(made.await),
     }
-    world.ended.borrow_mut().insert(written.name.to_string(), tokio::time::Instant::now());
+    world.ended.borrow_mut().insert(written.name.clone(), tokio::time::Instant::now());
     world.has_ended.notify_waiters();
 }
 
