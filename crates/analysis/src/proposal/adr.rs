@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_weaker_guard_is_explained_by_words() {
-        let explained = |text: &str| explains_weaker_guards(&Source::whole("adr.md", text));
+        let explained = |text: &str| explains(&Source::whole("adr.md", text), GUARDS);
         assert!(!explained(FULL) && !explained(&format!("{FULL}\n## Weaker guards\n\n<!-- write this: why -->\n")));
         assert!(explained(&format!("{FULL}\n## Weaker guards\nThe upstream honours keys.\n")));
     }
