@@ -162,7 +162,7 @@ fn a_page_begins_with_what_went_wrong_the_possible_double_before_the_denial() {
     let double =
         at("issue_refund of c1 was sent twice (answered with the failure 5xx, then ok): it may have acted twice.");
     let denial = at("cancel of c3 was denied, and was sent again all the same");
-    assert!(at("What went wrong") < double && double < denial && denial < at("the recording"), "{said}");
+    assert!(at("What went wrong") < double && double < denial && denial < at("unsafe the recording"), "{said}");
     assert_eq!(page.matches("it may have acted twice.").count(), 2, "on top, and on the call's timeline");
     assert!(!said.contains("issue_refund of c4 was sent"), "what was sent once is told as it is");
 }
