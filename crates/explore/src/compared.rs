@@ -20,10 +20,19 @@ pub struct Compared {
     pub gained: Vec<FindingId>,
     /// Properties that some script breaks now, and none did.
     pub lost: Vec<FindingId>,
-    /// What a property that holds in both rests on now, and did not: the assumption and the property.
-    pub assumed: Vec<(String, FindingId)>,
+    /// What a property that holds in both rests on now, and did not.
+    pub assumed: Vec<Assumed>,
     /// The same the other way round.
-    pub assumed_no_more: Vec<(String, FindingId)>,
+    pub assumed_no_more: Vec<Assumed>,
+}
+
+/// A property that rests on an assumption.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Assumed {
+    /// The assumption.
+    pub on: String,
+    /// The property.
+    pub id: FindingId,
 }
 
 /// Compares a result with an older one.
@@ -32,12 +41,12 @@ pub fn compare(old: &Verified, new: &Verified) -> Compared {
         let violated = result.properties.iter().filter(|property| property.fate == Fate::Violated);
         violated.map(|property| property.id).collect()
     };
-    let assumed = |result: &Verified| -> BTreeSet<(String, FindingId)> {
+    let assumed = |result: &Verified| -> BTreeSet<Assumed> {
         let rests = result.rests_on.iter();
-        rests.flat_map(|rests| rests.breaks.iter().map(|(id, _)| (rests.on.clone(), *id))).collect()
+        rests.flat_map(|rests| rests.breaks.iter().map(|(id, _)| Assumed { on: rests.on.clone(), id: *id })).collect()
     };
     let (before, now) = (broken(old), broken(new));
-    let is_held = |(_, id): &(String, FindingId)| !before.contains(id) && !now.contains(id);
+    let is_held = |Assumed { id, .. }: &Assumed| !before.contains(id) && !now.contains(id);
     let (mut rested, mut rests) = (assumed(old), assumed(new));
     rested.retain(is_held);
     rests.retain(is_held);

@@ -21,7 +21,7 @@ mod verify;
 pub mod world;
 
 pub use changed::Changed;
-pub use compared::{Compared, Guarantees, compare, guarantees};
+pub use compared::{Assumed, Compared, Guarantees, compare, guarantees};
 pub use fixture_text::{expected, to_yaml, tool_facts};
 pub use lint::lint;
 pub use property::PROPERTIES;

@@ -32,31 +32,31 @@ pub fn lint(loaded: &Loaded, plan: &Plan, jobs: NonZeroUsize) -> Vec<Diagnostic>
     let letters = kinds.first().map_or(1, |kind| Alphabet::of(plan, kind, &WORLD, None).attempts().len());
     let states = u64::try_from(MOST_RUNS.div_ceil(letters.max(1))).unwrap_or(u64::MAX);
     let found = searched(asked, &units, Bounds { states, departures: None, answers: Some(ANSWERS) }, jobs);
-    let lies = shortest(&found);
+    let contradictions = shortest(&found);
     let guarded: BTreeSet<VerdictId> = found.iter().flat_map(|found| &found.guarded).copied().collect();
     let is_reached = |said: &Diagnostic| {
-        let is_needed = |id: &VerdictId| lies.contains_key(id) || guarded.contains(id);
+        let is_needed = |id: &VerdictId| contradictions.contains_key(id) || guarded.contains(id);
         said.id == "unreached_guard" && verdict_of(loaded, said).is_some_and(|id| is_needed(&id))
     };
     let mut all = own_lints(loaded);
     all.retain(|said| !is_reached(said));
-    all.extend(lies.into_iter().map(|(id, (n, shown))| contradicted(loaded, &asked, &units[n], id, shown)));
+    all.extend(contradictions.into_iter().map(|(id, (n, shown))| contradicted(loaded, &asked, &units[n], id, shown)));
     all.sort_by_key(|said| said.labels.first().map_or(0, |label| label.span.start)); // stable
     all
 }
 
 /// Of each verdict whose claim is contradicted, the shortest script that shows it, and its kind of call.
 fn shortest(found: &[Found]) -> BTreeMap<VerdictId, (usize, &Shown)> {
-    let mut lies: BTreeMap<VerdictId, (usize, &Shown)> = BTreeMap::new();
+    let mut shortest: BTreeMap<VerdictId, (usize, &Shown)> = BTreeMap::new();
     for (n, found) in found.iter().enumerate() {
-        for (verdict, shown) in &found.lies {
+        for (verdict, shown) in &found.contradicted {
             let length = |shown: &Shown| (shown.departures, shown.path.len());
-            if lies.get(verdict).is_none_or(|(_, known)| length(shown) < length(known)) {
-                lies.insert(*verdict, (n, shown));
+            if shortest.get(verdict).is_none_or(|(_, known)| length(shown) < length(known)) {
+                shortest.insert(*verdict, (n, shown));
             }
         }
     }
-    lies
+    shortest
 }
 
 /// The verdict in whose row a lint lies.
@@ -90,7 +90,7 @@ fn contradicted(loaded: &Loaded, asked: &Asked<'_>, unit: &Unit<'_>, id: Verdict
     };
     let why = match effect {
         EffectClaim::Applied => "its request may have done nothing",
-        _ => "its request may have acted",
+        EffectClaim::NotApplied | EffectClaim::Unknown => "its request may have acted",
     };
     let place = |part| loaded.places.row(&loaded.playbook, &format!("verdict {name}"), part).unwrap_or_default();
     Diagnostic::error("contradicted_claim", format!("`{name}` claims `{}`, and {why}", effect.as_str()))

@@ -60,7 +60,7 @@ pub struct Found {
     /// How calls ended.
     pub ends: BTreeSet<End>,
     /// The verdicts whose claim the ledger contradicts, each with the shortest script whose findings tell of it.
-    pub lies: BTreeMap<VerdictId, Shown>,
+    pub contradicted: BTreeMap<VerdictId, Shown>,
     /// The verdicts whose retry the guard stopped.
     pub guarded: BTreeSet<VerdictId>,
     /// States that were looked at.
@@ -103,7 +103,7 @@ enum Step {
 /// What came up in a call that ended.
 struct Witnessed {
     asked: BTreeSet<FindingId>,
-    lies: Vec<VerdictId>,
+    contradicted: Vec<VerdictId>,
     guarded: Vec<VerdictId>,
 }
 
@@ -187,7 +187,10 @@ impl Search<'_> {
                 found.guarded.extend(witnessed.guarded);
                 let shown = Shown { departures, path };
                 end.findings.iter().for_each(|&finding| keep_shortest(&mut found.shown, finding, &shown));
-                witnessed.lies.iter().for_each(|&verdict| keep_shortest(&mut found.lies, verdict, &shown));
+                witnessed
+                    .contradicted
+                    .iter()
+                    .for_each(|&verdict| keep_shortest(&mut found.contradicted, verdict, &shown));
                 found.ends.insert(end);
             }
         }
@@ -211,7 +214,7 @@ impl Search<'_> {
             None => {
                 let witnessed = Witnessed {
                     asked: property::asked(self.kind, record),
-                    lies: claims::contradicted(self.plan, record),
+                    contradicted: claims::contradicted(self.plan, record),
                     guarded: claims::guarded(record),
                 };
                 Step::Ended(ended(self.plan, self.kind, record), witnessed)

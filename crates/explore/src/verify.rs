@@ -172,14 +172,34 @@ pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> 
         .filter(|property| matches!(property.fate, Fate::Holds | Fate::CutShort(_)))
         .map(|property| property.id)
         .collect();
-    let mut assumptions = Assumption::all(plan);
+    Verified {
+        playbook: question.playbook.to_owned(),
+        kinds: kinds.iter().map(|kind| kind.name.clone()).collect(),
+        states: found.iter().map(|found| found.states).sum(),
+        complete: found.iter().all(|found| found.cut.is_none()),
+        has_actions: has_actions(plan),
+        rests_on: rests_on(asked, question, &kinds, each, &holds),
+        properties,
+    }
+}
+
+/// What the properties that hold rest on: the assumptions without which some of them break. `states` are looked at for each
+/// kind of call.
+fn rests_on(
+    asked: Asked<'_>,
+    question: &Question<'_>,
+    kinds: &[CallKind],
+    states: u64,
+    holds: &BTreeSet<FindingId>,
+) -> Vec<RestsOn> {
+    let mut assumptions = Assumption::all(asked.plan);
     assumptions.retain(|assumption| question.changed.is_none_or(|changed| changed.assumes(assumption)));
     let concerned = |dropped| kinds.iter().filter(move |kind: &&CallKind| kind.is_concerned(dropped));
     let without: Vec<Unit<'_>> = assumptions
         .iter()
         .flat_map(|dropped| concerned(dropped).map(move |kind| Unit { kind, dropped: Some(dropped) }))
         .collect();
-    let near = Bounds { states: each, departures: Some(DEPARTURES_WITHOUT), answers: None };
+    let near = Bounds { states, departures: Some(DEPARTURES_WITHOUT), answers: None };
     let found_without = searched(asked, &without, near, question.jobs);
     let mut rests_on = Vec::new();
     let (mut units, mut found_without) = (without.as_slice(), found_without.as_slice());
@@ -193,15 +213,7 @@ pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> 
             rests_on.push(RestsOn { on: dropped.name(), breaks });
         }
     }
-    Verified {
-        playbook: question.playbook.to_owned(),
-        kinds: kinds.iter().map(|kind| kind.name.clone()).collect(),
-        states: found.iter().map(|found| found.states).sum(),
-        complete: found.iter().all(|found| found.cut.is_none()),
-        has_actions: has_actions(plan),
-        properties,
-        rests_on,
-    }
+    rests_on
 }
 
 /// The searches, in order. Kinds of call that a playbook cannot tell apart have one search.

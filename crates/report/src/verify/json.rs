@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::page::Shown;
 use crate::json::document;
 use playproof_engine::event::FindingId;
-use playproof_explore::{Compared, Counterexample, Fate, PropertyResult, RestsOn};
+use playproof_explore::{Assumed, Compared, Counterexample, Fate, PropertyResult, RestsOn};
 
 #[derive(Serialize)]
 struct VerifyJson<'a> {
@@ -97,7 +97,7 @@ fn playbook(Shown { result, against, .. }: Shown<'_>) -> PlaybookJson<'_> {
 fn against<'a>((playbook, asked): (&'a str, &'a Compared)) -> AgainstJson<'a> {
     let ids = |ids: &[FindingId]| ids.iter().map(|id| id.as_str()).collect();
     let assumed =
-        |all: &'a [(String, FindingId)]| all.iter().map(|(on, id)| AssumedJson { on, id: id.as_str() }).collect();
+        |all: &'a [Assumed]| all.iter().map(|Assumed { on, id }| AssumedJson { on, id: id.as_str() }).collect();
     AgainstJson {
         playbook,
         gained: ids(&asked.gained),

@@ -7,7 +7,7 @@ use crate::style::Palette;
 use crate::text::{count, counted, escape_unprintable, markdown_block, wrapped};
 use playproof_engine::event::FindingId;
 use playproof_engine::sim::Plan;
-use playproof_explore::{Compared, Counterexample, Fate, Guarantees, PropertyResult, Verified};
+use playproof_explore::{Assumed, Compared, Counterexample, Fate, Guarantees, PropertyResult, Verified};
 use playproof_formats::playbook::Loaded;
 
 /// The result of one playbook, with what it is drawn from.
@@ -110,7 +110,7 @@ fn fate(property: &PropertyResult, palette: Palette) -> String {
 /// What is gained and lost against another playbook.
 pub(crate) fn compared(old: &str, asked: &Compared, palette: Palette) -> String {
     let property = |id: &FindingId| id.as_str().to_owned();
-    let assumed = |(on, id): &(String, FindingId)| format!("{} rests on {}", id.as_str(), escape_unprintable(on));
+    let assumed = |Assumed { on, id }: &Assumed| format!("{} rests on {}", id.as_str(), escape_unprintable(on));
     let said = [
         ("lost", asked.lost.iter().map(property).collect::<Vec<_>>()),
         ("gained", asked.gained.iter().map(property).collect()),
