@@ -5,8 +5,7 @@ use super::summary::{Section, Totals};
 use super::table::{self, Align};
 use super::text;
 use playproof_analysis::confirm::condition;
-use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName};
-use playproof_engine::call::Place;
+use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName, UnsettledWrite};
 use playproof_engine::playbook::seems_to_read;
 use playproof_intake::assemble::InputLedger;
 
@@ -299,7 +298,7 @@ fn unsettled_runs(replayed: &Replayed, width: usize, palette: Palette) -> Option
     }
     let title = text::counted(runs.count, "run ends", "runs end") + " on a write whose effect is unknown";
     let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
-    let row = |(_, tool, reference): &(Place, String, String)| {
+    let row = |UnsettledWrite { tool, reference, .. }: &UnsettledWrite| {
         text::fitted(&format!("  {reference}  {tool}"), width).into_owned()
     };
     lines.extend(runs.first.iter().map(row));

@@ -45,6 +45,7 @@ impl<'a> CallRun<'a> {
         self.record.told.first() // the only call of its simulation
     }
 
+    /// What was decided.
     pub fn events(&self) -> &'a [DecisionEvent] {
         &self.record.events
     }

@@ -81,7 +81,6 @@ impl BegunAgain {
         }
         let CallShows { key, made, ended, failed, effects, may_have_acted, settled, .. } = shows();
         let run = self.runs.get(&hashes.run)?;
-        let (is_first, began) = (!run.has_written, run.began);
         let write = Write {
             request: hash::joined([hashes.tool, hashes.args]),
             key,
@@ -90,35 +89,37 @@ impl BegunAgain {
             ended,
             failed,
         };
-        let may_act = effects > 0 || may_have_acted && settled.is_none();
-        let left_open = |before: &&Write| {
-            let was_open = before.ended.is_none_or(|ended| ended.is_after(began));
-            write.may_repeat(before) && (was_open || is_first && before.failed)
-        };
-        let before = run.before.and_then(|before| self.runs.get(&before));
-        let before = before.and_then(|before| before.writes.iter().rev().find(left_open));
-        let begun_again = before.map(|before| (IntentDoubt::BegunAgain, before.line));
-        let mut same_id = None;
-        if let Some(id) = call.id().filter(|_| may_act) {
-            let id = hash::bytes_after(write.request, id.as_bytes(), ID);
-            if self.ids.len() >= MOST {
-                self.ids.clear();
-            }
-            let known = self.ids.insert(id, (hashes.run, write));
-            let known = known.filter(|(run, before)| *run != hashes.run && write.may_repeat(before));
-            same_id = known.map(|(_, before)| (IntentDoubt::SameId, before.line));
+        let begun_again = self.begun_again(run, &write).map(|line| (IntentDoubt::BegunAgain, line));
+        self.runs.get_mut(&hashes.run)?.has_written = true;
+        if effects == 0 && (!may_have_acted || settled.is_some()) {
+            return None;
         }
-        let run = self.runs.get_mut(&hashes.run)?;
-        run.has_written = true;
-        if may_act {
-            if run.writes.len() >= MOST_WRITES {
-                run.writes.remove(0);
-            }
-            run.writes.push(write);
-        }
-        let (doubt, line) = same_id.or(begun_again).filter(|_| may_act)?;
+        let same_id = call.id().and_then(|id| self.note_id(id, hashes.run, write));
+        self.runs.get_mut(&hashes.run)?.note(write);
+        let (doubt, line) = same_id.map(|line| (IntentDoubt::SameId, line)).or(begun_again)?;
         let found = finding(FindingId::PossibleDuplicateEffect, 2).in_doubt();
         Some(Finding { doubt: Some(doubt), other_line: line, ..found })
+    }
+
+    /// The line of the write that a run makes again because the run before it left it open, or failed with it and this is the
+    /// first write.
+    fn begun_again(&self, run: &Run, write: &Write) -> Option<u64> {
+        let left_open = |before: &&Write| {
+            let was_open = before.ended.is_none_or(|ended| ended.is_after(run.began));
+            write.may_repeat(before) && (was_open || !run.has_written && before.failed)
+        };
+        let before = self.runs.get(&run.before?)?;
+        before.writes.iter().rev().find(left_open).map(|before| before.line)
+    }
+
+    /// Notes a write under its call id; gives the line of the same write of another run under that id.
+    fn note_id(&mut self, id: &str, run: u128, write: Write) -> Option<u64> {
+        if self.ids.len() >= MOST {
+            self.ids.clear();
+        }
+        let id = hash::bytes_after(write.request, id.as_bytes(), ID);
+        let (other, before) = self.ids.insert(id, (run, write))?;
+        (other != run && write.may_repeat(&before)).then_some(before.line)
     }
 
     /// Notes that the run of a call goes on, or begins after another one.
@@ -130,6 +131,16 @@ impl BegunAgain {
         let before = self.last.replace(run);
         let began = Moment::new(closed.raw().at, closed.raw().place.line);
         self.runs.entry(run).or_insert_with(|| Run { before, began, ..Run::default() });
+    }
+}
+
+impl Run {
+    /// Keeps a write that may have acted.
+    fn note(&mut self, write: Write) {
+        if self.writes.len() >= MOST_WRITES {
+            self.writes.remove(0);
+        }
+        self.writes.push(write);
     }
 }
 

@@ -47,7 +47,7 @@ pub use message_template::{MessageTemplates, has_predicate, head, write_template
 pub use odd_steps::{OddStepCount, OddSteps};
 pub use possible_duplicates::PossibleDuplicates;
 pub use recorded::RecordingAnalysis;
-pub use run_ends::UnsettledRuns;
+pub use run_ends::{UnsettledRuns, UnsettledWrite};
 pub use shared_counts::{
     ByDispatcher, CircuitCounts, DispatcherName, RetryBudgetCounts, SharedCounts, Sum, ToolCallCounts,
 };

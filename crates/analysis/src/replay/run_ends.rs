@@ -25,8 +25,19 @@ const LISTED: usize = 20;
 pub struct UnsettledRuns {
     /// How many there are.
     pub count: u64,
-    /// Those writes of the first ones: where they stand, their tools and their references, as they are shown.
-    pub first: Vec<(Place, String, String)>,
+    /// Those writes of the first ones.
+    pub first: Vec<UnsettledWrite>,
+}
+
+/// A write whose effect is unknown, as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnsettledWrite {
+    /// Where it stands.
+    pub place: Place,
+    /// Its tool.
+    pub tool: String,
+    /// Its reference.
+    pub reference: String,
 }
 
 /// The last calls of the runs of one input, as far as they matter.
@@ -42,8 +53,7 @@ struct LastCall {
     args: u128,
     /// When it was denied.
     denied: Option<Moment>,
-    /// It is a write whose effect is unknown.
-    unsettled: Option<(Place, String, String)>,
+    unsettled: Option<UnsettledWrite>,
 }
 
 impl RunEnds {
@@ -77,7 +87,11 @@ impl RunEnds {
             let writes = facts.access == Access::Write && !facts.seems_to_read;
             let is_unknown = writes && effects == 0 && may_have_acted && settled.is_none();
             let shown = closed.shown();
-            let unsettled = is_unknown.then(|| (call.place, shown.tool().to_owned(), shown.reference()));
+            let unsettled = is_unknown.then(|| UnsettledWrite {
+                place: call.place,
+                tool: shown.tool().to_owned(),
+                reference: shown.reference(),
+            });
             if denied || is_unknown {
                 if self.last.len() >= MOST {
                     self.last.clear();

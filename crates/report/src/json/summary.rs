@@ -8,6 +8,7 @@ use crate::overview::InputNote;
 use playproof_analysis::confirm::condition;
 use playproof_analysis::replay::{
     Counts, Effects, FindingCounts, GraphCounts, OddSteps, Percentiles, Refusals, Replayed, Summary, UnsettledRuns,
+    UnsettledWrite,
 };
 use playproof_engine::call::Place;
 use playproof_engine::event::{EffectClaim, FindingBy, OutcomeWord, PlaybookNames};
@@ -135,10 +136,10 @@ struct UnsettledRunJson<'a> {
 }
 
 fn unsettled_runs<'a>(runs: &'a UnsettledRuns, sources: &'a Sources) -> Option<UnsettledRunsJson<'a>> {
-    let row = |(at, tool, reference): &'a (Place, String, String)| UnsettledRunJson {
-        reference,
-        tool,
-        place: place(sources, *at),
+    let row = |write: &'a UnsettledWrite| UnsettledRunJson {
+        reference: &write.reference,
+        tool: &write.tool,
+        place: place(sources, write.place),
     };
     (runs.count > 0).then(|| UnsettledRunsJson { count: runs.count, first: runs.first.iter().map(row).collect() })
 }
