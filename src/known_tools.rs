@@ -38,10 +38,7 @@ pub struct KnownTools {
 /// # Errors
 /// A trace that cannot be used.
 pub fn read(traces: &[String], reading: &ReadOptions) -> Result<KnownTools, Failure> {
-    let mut tools = KnownTools::default();
-    if !traces.is_empty() {
-        (tools.known, tools.seen) = of_traces(traces, reading)?;
-    }
+    let mut tools = if traces.is_empty() { KnownTools::default() } else { of_traces(traces, reading)? };
     if let Ok(workspace) = Workspace::open() {
         tools.add_project(&workspace);
     }
@@ -90,7 +87,7 @@ fn place(source: &Source, pattern: &str) -> Range<usize> {
     found.map_or(0..0, |at| at..at + pattern.len())
 }
 
-fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<(BTreeSet<String>, SeenArguments), Failure> {
+fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<KnownTools, Failure> {
     let redaction = Project::find()?.redaction;
     let mapping = reading.reading()?;
     let (mut known, mut seen, mut is_full) = (BTreeSet::new(), SeenArguments::new(), false);
@@ -117,7 +114,7 @@ fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<(BTreeSet<Strin
     if is_full {
         say(&format!("note: the traces have more tools: the first {MOST_TOOLS} are compared with globs"));
     }
-    Ok((known, seen))
+    Ok(KnownTools { known, seen, ..KnownTools::default() })
 }
 
 #[cfg(test)]

@@ -22,9 +22,20 @@ const MOST_TOOLS: usize = 5_000;
 /// The most arguments of a tool whose names are kept.
 const MOST_ARGUMENTS: usize = 64;
 
+/// What is kept of one tool.
+#[derive(Debug, Default)]
+struct SeenTool {
+    /// Its failed calls.
+    failed: u64,
+    /// Whether its name is hidden where it is shown.
+    is_redacted: bool,
+    /// The names of its arguments.
+    args: BTreeSet<String>,
+}
+
 /// The tools of logs.
 pub struct SeenTools {
-    counts: Frequent<Box<str>, (u64, bool, BTreeSet<String>)>,
+    counts: Frequent<Box<str>, SeenTool>,
     hints: HintsByTool,
     open: OpenResults,
     /// The logs in one line.
@@ -38,7 +49,7 @@ impl SeenTools {
     /// A log that cannot be used; no calls in any.
     pub fn read(paths: &InputPaths, reading: &ReadOptions, project: &Project) -> Result<SeenTools, Failure> {
         let mapping = reading.reading()?;
-        let mut counts: Frequent<Box<str>, (u64, bool, BTreeSet<String>)> = Frequent::new(MOST_TOOLS);
+        let mut counts: Frequent<Box<str>, SeenTool> = Frequent::new(MOST_TOOLS);
         let mut folded = 0;
         let mut hints = HintsByTool::new();
         let mut open = OpenResults::default();
@@ -54,14 +65,14 @@ impl SeenTools {
                 let failed = closed.shown().answers.iter().any(|answer| matches!(answer.reply, Reply::Failed(_)));
                 let row = counts.row(closed.shown().tool().into(), |_, row| folded += row.count);
                 row.count += 1;
-                row.value.0 += u64::from(failed);
+                row.value.failed += u64::from(failed);
                 let names = closed.shown().args().map(argument_names).unwrap_or_default();
-                let room = MOST_ARGUMENTS.saturating_sub(row.value.2.len());
-                row.value.2.extend(names.into_iter().take(room));
+                let room = MOST_ARGUMENTS.saturating_sub(row.value.args.len());
+                row.value.args.extend(names.into_iter().take(room));
                 if is_foreign {
                     open.add(closed.shown());
                 }
-                row.value.1 = closed.raw().tool() != closed.shown().tool();
+                row.value.is_redacted = closed.raw().tool() != closed.shown().tool();
             })?;
             reading.account_for(&files::display_name(path), &ledger)?;
         }
@@ -95,7 +106,7 @@ impl SeenTools {
     /// The tools, with their calls; those that are only listed last.
     pub fn tools(&self) -> impl Iterator<Item = ToolCount<'_>> {
         let called = self.counts.rows().map(|(tool, row)| {
-            let (failed, is_redacted, args) = &row.value;
+            let SeenTool { failed, is_redacted, args } = &row.value;
             let hints = self.hints.get(&**tool).copied().unwrap_or_default();
             ToolCount { tool, is_redacted: *is_redacted, calls: row.count, failed: *failed, hints, args: Some(args) }
         });
