@@ -20,10 +20,10 @@ async fn ten_thousand_calls_at_once_all_end_and_leave_nothing() {
             let (dispatcher, out, most) = (dispatcher.clone(), Arc::clone(&out), Arc::clone(&most));
             tokio::spawn(async move {
                 let call = dispatcher.call(write(&format!("c{n}")), |_| {
-                    let (out, most) = (Out::new(&out, &most), n);
+                    let out = Out::new(&out, &most);
                     async move {
                         let _out = out;
-                        match most % 50 {
+                        match n % 50 {
                             1 => std::panic::resume_unwind(Box::new("a handler")), // without a message
                             2 => std::thread::sleep(Duration::from_millis(1)),
                             _ => tokio::task::yield_now().await,
