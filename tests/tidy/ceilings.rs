@@ -7,15 +7,15 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 10] = [
-    ("crates/analysis/src", 20_100),
-    ("crates/engine/src", 19_950),
+    ("crates/analysis/src", 20_150),
+    ("crates/engine/src", 20_050),
     ("crates/explore/src", 2_800),
     ("crates/formats/src", 12_200),
     ("crates/report/src", 13_800),
     ("crates/intake/src", 20_300),
     ("crates/live/src", 1_400),
-    ("crates/protocol/src", 1_350),
-    ("crates/serve/src", 2_700),
+    ("crates/protocol/src", 1_450),
+    ("crates/serve/src", 2_600),
     ("src", 17_800),
 ];
 
