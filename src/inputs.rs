@@ -23,7 +23,7 @@ use playproof_intake::mapping::{FoundRow, Mapping};
 use playproof_intake::origin::Sources;
 use playproof_intake::redact::RedactionRules;
 use playproof_serve::decider::Decider;
-use playproof_serve::journal::Unusable;
+use playproof_serve::journal::{OpenCall, Unusable};
 use playproof_serve::trace::{self, is_journal};
 
 /// How many first bytes identify an input.
@@ -512,7 +512,7 @@ pub fn unusable_journal(name: &str, why: Unusable) -> Failure {
         Unusable::Damaged { line, what } => Failure::new(format!("{name}:{line}: {what}"))
             .help("a journal is never changed by hand; move it away after somebody has looked into its open calls"),
         Unusable::Open { by, calls } => {
-            let shown = first_of(calls.iter().map(|(id, tool)| format!("`{id}` ({tool})")));
+            let shown = first_of(calls.iter().map(|OpenCall { id, tool }| format!("`{id}` ({tool})")));
             let Decider { playbook, fingerprint, engine, shadow } = *by;
             let short = fingerprint.get(..12).unwrap_or(&fingerprint);
             let said = format!("`{name}` has open calls that another playbook or engine decides: {shown}");

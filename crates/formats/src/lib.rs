@@ -7,6 +7,7 @@ pub mod fixture;
 pub mod golden;
 pub mod history;
 mod named_arguments;
+pub mod normal_json;
 pub mod number;
 pub mod plain;
 pub mod playbook;

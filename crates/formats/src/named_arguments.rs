@@ -1,59 +1,17 @@
-//! The arguments that make a request, out of all arguments of a call, in one normal form: sorted names, no spaces, numbers
-//! in lowest terms, and a text that is a JSON number, `true` or `false` as that value. `null` counts as not given.
+//! The arguments that make a request, out of all arguments of a call, in normal form: a text that is a JSON number, `true` or
+//! `false` says the same as that value, and `null` counts as not given.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
-use serde_json::value::RawValue;
-
-use crate::number::Decimal;
+use crate::normal_json::{Fields, Texts, object};
 
 /// Values nest no deeper: else all arguments count.
 const MAX_DEPTH: u32 = 128;
 
-type Object<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
-
 /// The arguments of these names in normal form; none: `args` is no object (also as JSON text), or has none of them.
 pub fn normal(args: &str, names: &[Box<str>]) -> Option<String> {
     let text: Option<String> = args.starts_with('"').then(|| serde_json::from_str(args).ok()).flatten();
-    let all: Object<'_> = serde_json::from_str(text.as_deref().unwrap_or(args)).ok()?;
-    let is_named = |name: &str| names.iter().any(|named| **named == *name);
-    let named: Object<'_> = all.into_iter().filter(|(name, value)| is_named(name) && value.get() != "null").collect();
-    if named.is_empty() { None } else { object(&named, MAX_DEPTH) }
-}
-
-fn value(raw: &RawValue, depth: u32) -> Option<String> {
-    let raw = raw.get();
-    match raw.as_bytes().first()? {
-        b'"' => text(raw),
-        b'{' => object(&serde_json::from_str(raw).ok()?, depth.checked_sub(1)?),
-        b'[' => {
-            let depth = depth.checked_sub(1)?;
-            let items: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
-            let items: Option<Vec<String>> = items.into_iter().map(|item| value(item, depth)).collect();
-            Some(format!("[{}]", items?.join(",")))
-        }
-        b't' | b'f' | b'n' => Some(raw.to_owned()),
-        _ => Some(Decimal::parse(raw)?.to_string()),
-    }
-}
-
-fn object(fields: &Object<'_>, depth: u32) -> Option<String> {
-    let field = |(name, raw): (&Cow<'_, str>, &&RawValue)| {
-        Some(format!("{}:{}", serde_json::to_string(name).ok()?, value(raw, depth)?))
-    };
-    Some(format!("{{{}}}", fields.iter().map(field).collect::<Option<Vec<_>>>()?.join(",")))
-}
-
-/// A text that is a JSON value of another kind says the same as that value.
-fn text(raw: &str) -> Option<String> {
-    let text: String = serde_json::from_str(raw).ok()?;
-    let is_json = text.trim() == text && serde_json::from_str::<&RawValue>(&text).is_ok();
-    Some(match text.as_bytes().first() {
-        Some(b'-' | b'0'..=b'9') if is_json => Decimal::parse(&text)?.to_string(),
-        Some(b't' | b'f') if is_json => text,
-        _ => serde_json::to_string(&text).ok()?,
-    })
+    let mut fields: Fields<'_> = serde_json::from_str(text.as_deref().unwrap_or(args)).ok()?;
+    fields.retain(|name, value| names.iter().any(|named| **named == **name) && value.get() != "null");
+    if fields.is_empty() { None } else { object(fields, Texts::AsValues, MAX_DEPTH) }
 }
 
 #[cfg(test)]

@@ -1,65 +1,21 @@
-//! The arguments of a call by meaning, as every driver gives them to the machine: sorted keys, no spaces, numbers in lowest
-//! terms. Rests on no feature of `serde_json` that another package may switch.
+//! The arguments of a call by meaning, as every driver gives them to the machine.
 
-use std::collections::BTreeMap;
-
-use serde_json::value::RawValue;
-
-use playproof_formats::number::Decimal;
+use playproof_engine::drive::NewCall;
+use playproof_formats::normal_json::{Texts, normal};
 
 /// The levels of nesting that are read.
 const DEPTH: u32 = 100;
 
-/// JSON by meaning. Text that is not JSON stays as it is.
-pub(crate) fn by_meaning(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    match write(json, &mut out, DEPTH) {
-        Some(()) => out,
-        None => json.to_owned(),
-    }
+/// The same call, with its arguments by meaning.
+pub(crate) fn with_args_by_meaning(new: NewCall) -> NewCall {
+    let args = if new.args.is_empty() { "{}".to_owned() } else { by_meaning(&new.args) };
+    let steps = new.steps.iter().map(|(step, args)| (step.clone(), by_meaning(args))).collect();
+    NewCall { args, steps, ..new }
 }
 
-fn write(json: &str, out: &mut String, depth: u32) -> Option<()> {
-    let json = json.trim_ascii();
-    let depth = depth.checked_sub(1)?;
-    match json.bytes().next()? {
-        b'{' => {
-            let entries: BTreeMap<String, &RawValue> = serde_json::from_str(json).ok()?;
-            let quoted = |(key, value)| Some((serde_json::to_string(&key).ok()?, value));
-            let mut entries: Vec<(String, &RawValue)> = entries.into_iter().map(quoted).collect::<Option<_>>()?;
-            entries.sort_by(|one, other| one.0.cmp(&other.0));
-            out.push('{');
-            for (n, (key, value)) in entries.iter().enumerate() {
-                out.push_str(if n > 0 { "," } else { "" });
-                out.push_str(key);
-                out.push(':');
-                write(value.get(), out, depth)?;
-            }
-            out.push('}');
-        }
-        b'[' => {
-            let values: Vec<&RawValue> = serde_json::from_str(json).ok()?;
-            out.push('[');
-            for (n, value) in values.iter().enumerate() {
-                out.push_str(if n > 0 { "," } else { "" });
-                write(value.get(), out, depth)?;
-            }
-            out.push(']');
-        }
-        b'"' => {
-            let text: String = serde_json::from_str(json).ok()?;
-            out.push_str(&serde_json::to_string(&text).ok()?);
-        }
-        b't' | b'f' | b'n' => {
-            serde_json::from_str::<&RawValue>(json).ok()?;
-            out.push_str(json);
-        }
-        _ => {
-            serde_json::from_str::<&RawValue>(json).ok()?;
-            out.push_str(&Decimal::parse(json)?.to_string());
-        }
-    }
-    Some(())
+/// JSON by meaning. Text that is not JSON stays as it is.
+fn by_meaning(json: &str) -> String {
+    normal(json, Texts::AsTexts, DEPTH).unwrap_or_else(|| json.to_owned())
 }
 
 #[cfg(test)]

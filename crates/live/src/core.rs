@@ -6,23 +6,20 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use playproof_engine::call::Reply;
-use playproof_engine::drive::{Dispatcher as Machine, InputFault, NewCall, Want};
+use playproof_engine::drive::{Dispatcher as Machine, NewCall, Want};
 use playproof_engine::event::{ErrorFacts, OutcomeKind, RequestKind};
 use playproof_engine::ids::{AttemptNo, CallId, EvidenceId};
 use playproof_engine::plan::Plan;
 use playproof_engine::time::{Duration, Instant};
-use playproof_protocol::answered;
-use playproof_protocol::driver_lines::{self, Answer, Came};
-use playproof_protocol::said::{Input, Said};
+use playproof_protocol::driver_lines::{self, Answer};
+use playproof_protocol::protocol::ENDS_KEPT;
+use playproof_protocol::said::Came;
 
-use crate::args::by_meaning;
+use crate::args::with_args_by_meaning;
 use crate::clock::{Clock, of_std};
-use crate::recorder::{self, Recorder};
+use crate::recorder::Recorder;
 use crate::request::{Attempt, Ended, Failure, Valid};
 use crate::timers::{Due, Key, Timer, Timers};
-
-/// The ended calls that are remembered, as `serve` does: their names are taken, and so is what is kept for their keys.
-const ENDS_KEPT: usize = 1_000;
 
 /// What the future of a call does next.
 pub(crate) enum Next<T> {
@@ -56,17 +53,17 @@ struct Request {
 }
 
 /// What is kept of a call.
-struct Slot<T> {
+pub(crate) struct Slot<T> {
     waker: Option<Waker>,
     orders: VecDeque<Order>,
     request: Option<Request>,
     /// Its attempts that have timed out and may still be answered.
     unanswered: Vec<AttemptNo>,
     value: Option<T>,
-    ended: Option<Ended<T>>,
+    pub(crate) ended: Option<Ended<T>>,
     /// Whether its future has ended.
-    is_over: bool,
-    steps: Vec<CallId>,
+    pub(crate) is_over: bool,
+    pub(crate) steps: Vec<CallId>,
 }
 
 impl<T> Default for Slot<T> {
@@ -90,31 +87,18 @@ pub(crate) struct Afterwards<T> {
     dropped: Vec<T>,
 }
 
-/// Why a journal is not read.
-pub(crate) enum Unread {
-    /// Something else decided it: its head.
-    Other(String),
-    Damaged {
-        line: u64,
-        what: String,
-    },
-}
-
-/// Where a head says when its journal begins.
-const AT: &str = ",\"at_ms\":";
-
 pub(crate) struct Core<T> {
-    machine: Machine,
+    pub(crate) machine: Machine,
     /// By `CallId`.
     calls: Vec<Slot<T>>,
     timers: Timers,
-    clock: Clock,
-    now: Instant,
-    recorder: Option<Recorder>,
+    pub(crate) clock: Clock,
+    pub(crate) now: Instant,
+    pub(crate) recorder: Option<Recorder>,
     /// Calls that have ended, oldest first; no steps.
-    ended: VecDeque<CallId>,
+    pub(crate) ended: VecDeque<CallId>,
     /// The calls without a name so far.
-    unnamed: u64,
+    pub(crate) unnamed: u64,
     afterwards: Afterwards<T>,
 }
 
@@ -176,10 +160,10 @@ impl<T: Clone> Core<T> {
         if !given.is_empty() && self.machine.find(given).is_none() {
             return given.to_owned();
         }
-        let ink = if given.is_empty() { "call" } else { given };
+        let stem = if given.is_empty() { "call" } else { given };
         loop {
             self.unnamed += 1;
-            let name = format!("{ink}~{}", self.unnamed);
+            let name = format!("{stem}~{}", self.unnamed);
             if self.machine.find(&name).is_none() {
                 return name;
             }
@@ -254,7 +238,7 @@ impl<T: Clone> Core<T> {
     }
 
     /// The caller of a call goes away.
-    fn cancel(&mut self, call: CallId) {
+    pub(crate) fn cancel(&mut self, call: CallId) {
         let now = self.pass();
         self.answer_unmade(now, call);
         if self.machine.outcome(call).is_none() {
@@ -298,123 +282,20 @@ impl<T: Clone> Core<T> {
         true
     }
 
-    fn forget_run(&mut self, run: &str, own: Vec<CallId>) {
+    pub(crate) fn forget_run(&mut self, run: &str, own: Vec<CallId>) {
         self.ended.retain(|call| !own.contains(call));
         own.into_iter().for_each(|call| self.forget(call));
         self.machine.end_run(run);
     }
 
     /// The calls of a run, or of all, but for steps.
-    fn calls_of(&self, run: Option<&str>) -> Vec<CallId> {
+    pub(crate) fn calls_of(&self, run: Option<&str>) -> Vec<CallId> {
         let is_own = |(_, made): &(CallId, &NewCall)| run.is_none_or(|run| made.run == run);
         let own = self.machine.calls().filter(is_own).map(|(call, _)| call);
         own.filter(|call| self.machine.action_of(*call).is_none()).collect()
     }
 
-    /// Reads a journal, of which every line is whole: everything is as it was. Gives what was decided and the journal has yet to
-    /// say.
-    pub(crate) fn read(&mut self, journal: &str) -> Result<VecDeque<String>, Unread> {
-        let mut lines = (1..).zip(journal.lines());
-        let begins = lines.next().map_or("", |(_, head)| head);
-        let known = recorder::head(self.machine.plan());
-        if begins.split_once(AT).map(|(head, _)| head) != known.split_once(AT).map(|(head, _)| head) {
-            return Err(Unread::Other(begins.to_owned()));
-        }
-        let mut decided = VecDeque::new();
-        for (line, text) in lines {
-            self.read_line(text, &mut decided).map_err(|what| Unread::Damaged { line, what })?;
-        }
-        self.clock.begin_at(self.now);
-        Ok(decided)
-    }
-
-    fn read_line(&mut self, text: &str, decided: &mut VecDeque<String>) -> Result<(), String> {
-        let is = |kind: &str| text.strip_prefix("{\"type\":\"").is_some_and(|rest| rest.starts_with(kind));
-        if is("end\"") {
-            return Ok(()); // of an earlier file
-        }
-        if ["step\"", "draw\"", "decision\""].into_iter().any(is) {
-            return match decided.pop_front() {
-                Some(known) if known == text => Ok(()),
-                Some(_) => Err("the playbook decides otherwise today".to_owned()),
-                None => Err("nothing was said that it could follow from".to_owned()),
-            };
-        }
-        let Said::Input(at, input) = Said::parse(text).map_err(|error| error.text)? else {
-            return Err("it is no line of a journal".to_owned());
-        };
-        self.now = self.now.max(at);
-        let now = self.now;
-        let find = |machine: &Machine, name: &str| machine.find(name).ok_or(InputFault::UnknownCall);
-        // What changed nothing then changes nothing now.
-        let _: Result<(), InputFault> = match input {
-            Input::Call(new) => self.machine.call(now, with_args_by_meaning(*new)).map(|call| {
-                *self.slot(call) = Slot::default();
-                self.unnamed += 1;
-            }),
-            Input::Answer(given) => answered::take(&mut self.machine, now, &given).map(|draw| {
-                decided.extend(draw.map(|(attempt, draw)| driver_lines::draw(&given.id, attempt, draw)));
-            }),
-            Input::Wake(name) => find(&self.machine, &name).and_then(|call| self.machine.wake(now, call)),
-            Input::Cancel(name) => find(&self.machine, &name).and_then(|call| self.machine.cancel(now, call)),
-            Input::Resolve(name, said) => find(&self.machine, &name).and_then(|call| {
-                self.machine.resolve(now, call, said.is_applied) // by another program that had this journal
-            }),
-            Input::EndRun(run) => {
-                let own = self.calls_of(Some(&run));
-                if own.iter().all(|call| self.machine.outcome(*call).is_some()) {
-                    self.forget_run(&run, own);
-                }
-                Ok(())
-            }
-        };
-        let (wants, events) = (self.machine.take_wants(), self.machine.take_events());
-        if let Some(recorder) = &mut self.recorder {
-            decided.extend(recorder.records(now, &self.machine, &wants, &events));
-        }
-        for want in wants {
-            match want {
-                Want::Step { call, action } => self.slot(action).steps.push(call),
-                Want::End { call } if self.machine.action_of(call).is_none() => {
-                    self.slot(call).is_over = true;
-                    self.ended.push_back(call);
-                }
-                Want::End { .. } | Want::Send { .. } | Want::Wait { .. } => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes what the journal has yet to say, and ends the calls that were open when their program died: what was out is
-    /// answered with `interrupted`, and what waits is cancelled.
-    pub(crate) fn go_on(&mut self, decided: VecDeque<String>) -> Vec<Ended<T>> {
-        decided.iter().for_each(|record| self.said(|| record.clone()));
-        let mut open = self.calls_of(None);
-        open.retain(|call| self.machine.outcome(*call).is_none());
-        open.sort_by_key(|call| (self.machine.made_at(*call), self.machine.made(*call).map(|made| made.name.clone())));
-        let message = Some("the program that sent it has ended".into());
-        let interrupted = ErrorFacts { kind: Some("interrupted".into()), message, ..ErrorFacts::default() };
-        let reply = Reply::Failed(Some(Arc::new(interrupted)));
-        let with_steps = open.iter().flat_map(|call| std::iter::once(*call).chain(self.slot_steps(*call)));
-        let out: Vec<(CallId, RequestKind)> =
-            with_steps.flat_map(|call| self.machine.asked(call).map(move |asked| (call, asked))).collect();
-        for (call, asked) in out {
-            let now = self.pass();
-            self.say(now, call, asked, Came::Reply(reply.clone()), Duration::ZERO);
-            let answered = self.machine.answer(now, call, asked, &reply);
-            debug_assert!(answered.is_ok(), "it is out: {answered:?}");
-            self.deliver();
-        }
-        let mut ended = Vec::new();
-        for call in open {
-            self.cancel(call);
-            self.slot(call).is_over = true;
-            ended.extend(self.slot(call).ended.take());
-        }
-        ended
-    }
-
-    fn slot_steps(&self, call: CallId) -> Vec<CallId> {
+    pub(crate) fn slot_steps(&self, call: CallId) -> Vec<CallId> {
         self.calls.get(call.index()).map(|slot| slot.steps.clone()).unwrap_or_default()
     }
 
@@ -477,7 +358,7 @@ impl<T: Clone> Core<T> {
     }
 
     /// Time passes up to now: what was due before happens first, each at its own moment.
-    fn pass(&mut self) -> Instant {
+    pub(crate) fn pass(&mut self) -> Instant {
         let now = self.clock.now();
         self.fire_before(now);
         self.now = self.now.max(now);
@@ -524,7 +405,7 @@ impl<T: Clone> Core<T> {
     }
 
     /// Says what came of a request, with the draw of the wait that follows.
-    fn say(&mut self, now: Instant, call: CallId, asked: RequestKind, came: Came, held: Duration) {
+    pub(crate) fn say(&mut self, now: Instant, call: CallId, asked: RequestKind, came: Came, held: Duration) {
         if held > Duration::ZERO {
             let is_held = self.machine.hold(call, asked, held);
             debug_assert!(is_held.is_ok(), "it is out: {is_held:?}");
@@ -533,7 +414,7 @@ impl<T: Clone> Core<T> {
         let Some(made) = self.machine.made(call) else { return };
         let attempt: Option<AttemptNo> = match (asked, &came) {
             (RequestKind::Attempt(attempt), Came::Reply(_) | Came::Timeout | Came::Lost) => Some(attempt),
-            _ => None,
+            (RequestKind::Attempt(_), Came::Late(_)) | (RequestKind::Refresh(_) | RequestKind::Reversal, _) => None,
         };
         let draw = attempt.and_then(|attempt| Some((attempt, self.machine.draw(call, attempt)?)));
         let said = Answer { name: &made.name, asked, came, draw: draw.map(|(_, draw)| draw), held };
@@ -549,14 +430,14 @@ impl<T: Clone> Core<T> {
         }
     }
 
-    fn said(&mut self, line: impl FnOnce() -> String) {
+    pub(crate) fn said(&mut self, line: impl FnOnce() -> String) {
         if let Some(recorder) = &mut self.recorder {
             recorder.said(&line());
         }
     }
 
     /// Does what the machine wants: requests and waits of the futures that drive calls, results of calls that ended.
-    fn deliver(&mut self) {
+    pub(crate) fn deliver(&mut self) {
         let (wants, events) = (self.machine.take_wants(), self.machine.take_events());
         if let Some(recorder) = &mut self.recorder {
             recorder.decided(self.now, &self.machine, &wants, &events);
@@ -589,16 +470,8 @@ impl<T: Clone> Core<T> {
     /// A call has ended.
     fn end(&mut self, call: CallId) {
         let Some((made, outcome)) = self.machine.made(call).zip(self.machine.outcome(call)) else { return };
-        let (name, is_kept) = (made.name.clone(), made.key.is_some());
-        let value = match outcome.kind {
-            OutcomeKind::Joined { .. } | OutcomeKind::Cached { .. } => {
-                let leader = self.machine.mentioned(call).and_then(|leader| self.machine.find(leader));
-                leader.and_then(|leader| self.slot(leader).value.clone())
-            }
-            kind if kind.is_success() && is_kept => self.slot(call).value.clone(),
-            kind if kind.is_success() => self.slot(call).value.take(),
-            _ => None,
-        };
+        let name = made.name.clone();
+        let value = self.take_value(call, outcome.kind);
         if let Some(action) = self.machine.action_of(call) {
             self.slot(action).value = value; // that of its last step counts
             return;
@@ -629,6 +502,20 @@ impl<T: Clone> Core<T> {
         self.forget_old();
     }
 
+    /// The result of a call that has ended, if there is one: its own, or that of the call whose result it gets. It stays where
+    /// calls with the same key may get it.
+    fn take_value(&mut self, call: CallId, ended: OutcomeKind) -> Option<T> {
+        match ended {
+            OutcomeKind::Joined { .. } | OutcomeKind::Cached { .. } => {
+                let leader = self.machine.mentioned(call).and_then(|leader| self.machine.find(leader));
+                leader.and_then(|leader| self.slot(leader).value.clone())
+            }
+            kind if !kind.is_success() => None,
+            _ if self.machine.made(call).is_some_and(|made| made.key.is_some()) => self.slot(call).value.clone(),
+            _ => self.slot(call).value.take(),
+        }
+    }
+
     /// Forgets the oldest ends, but for those that a future has yet to hear, or whose result a later call may get.
     fn forget_old(&mut self) {
         for _ in 0..2 {
@@ -657,7 +544,7 @@ impl<T: Clone> Core<T> {
         self.machine.action_of(call).unwrap_or(call)
     }
 
-    fn slot(&mut self, call: CallId) -> &mut Slot<T> {
+    pub(crate) fn slot(&mut self, call: CallId) -> &mut Slot<T> {
         if self.calls.len() <= call.index() {
             self.calls.resize_with(call.index() + 1, Slot::default);
         }
@@ -668,11 +555,4 @@ impl<T: Clone> Core<T> {
         let waker = self.slot(call).waker.take();
         self.afterwards.woken.extend(waker);
     }
-}
-
-/// The same call, with its arguments as all drivers give them to the machine.
-fn with_args_by_meaning(new: NewCall) -> NewCall {
-    let args = if new.args.is_empty() { "{}".to_owned() } else { by_meaning(&new.args) };
-    let steps = new.steps.iter().map(|(step, args)| (step.clone(), by_meaning(args))).collect();
-    NewCall { args, steps, ..new }
 }

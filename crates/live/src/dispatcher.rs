@@ -14,7 +14,8 @@ use playproof_engine::event::RequestKind;
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::plan::Plan;
 
-use crate::core::{Core, Next, Unread};
+use crate::core::{Core, Next};
+use crate::journal::Unread;
 use crate::recorder::Recorder;
 use crate::request::{Attempt, Ended, Failure};
 

@@ -22,6 +22,7 @@ mod args;
 mod clock;
 mod core;
 mod dispatcher;
+mod journal;
 mod plan;
 mod recorder;
 mod request;

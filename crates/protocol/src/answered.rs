@@ -28,7 +28,9 @@ pub fn take(
     let is_out = dispatcher.within(call, asked).is_some();
     let has_ended = dispatcher.outcome(call).is_some();
     match (asked, &given.came) {
-        (RequestKind::Attempt(attempt), Came::Reply(reply)) if given.late || (is_out && has_ended) => {
+        (RequestKind::Attempt(attempt), Came::Reply(reply) | Came::Late(reply))
+            if matches!(given.came, Came::Late(_)) || (is_out && has_ended) =>
+        {
             if is_out && !has_ended {
                 return Err(InputFault::NotSent);
             }
@@ -48,7 +50,7 @@ pub fn take(
                 RequestKind::Refresh(_) | RequestKind::Reversal => None,
             };
             match came {
-                Came::Reply(reply) => dispatcher.answer(now, call, asked, reply)?,
+                Came::Reply(reply) | Came::Late(reply) => dispatcher.answer(now, call, asked, reply)?,
                 Came::Timeout => dispatcher.time_out(now, call, asked)?,
                 Came::Lost => dispatcher.give_up(now, call, asked)?,
             }
@@ -78,7 +80,7 @@ fn has_timed_out(dispatcher: &Dispatcher, call: CallId, attempt: AttemptNo) -> b
             Decision::AttemptFinished { attempt: ended, status, .. } if ended == attempt => {
                 let error = match status {
                     Status::Failed(error) => error.and_then(|id| dispatcher.error(id)),
-                    _ => None,
+                    Status::Ok | Status::Suspected(_) | Status::Unfinished(_) | Status::Unanswered => None,
                 };
                 has_timed_out = error.is_some_and(|error| error.is_own_timeout());
             }

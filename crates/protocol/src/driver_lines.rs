@@ -9,19 +9,7 @@ use playproof_engine::time::{Duration, Instant};
 
 use crate::events::error_object;
 use crate::object::Object;
-
-/// What came of a request.
-#[derive(Clone, Debug)]
-pub enum Came {
-    /// An answer.
-    Reply(Reply),
-    /// Nothing in time.
-    Timeout,
-    /// Nothing, and nothing ever will.
-    Lost,
-    /// An answer after the timeout.
-    Late(Reply),
-}
+use crate::said::Came;
 
 /// What is said of a request.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 pub mod answered;
 pub mod decider;
 pub mod driver_lines;
+pub mod entry;
 pub mod error;
 pub mod events;
 pub mod fragment;

@@ -64,8 +64,6 @@ pub struct GivenAnswer {
     pub to: Asked,
     /// What came.
     pub came: Came,
-    /// Whether the attempt had timed out before.
-    pub late: bool,
     /// How long the clock of the request stood still.
     pub held: Duration,
     /// The luck of the wait that follows.
@@ -92,6 +90,8 @@ pub enum Came {
     Timeout,
     /// Nothing, and nothing ever will.
     Lost,
+    /// An answer to an attempt after its timeout.
+    Late(Reply),
 }
 
 /// What a person said of a call.
@@ -276,11 +276,12 @@ impl Fields<'_> {
             _ => return Err(bad("an answer says one of `ok`, `error`, `timeout`, `accepted`, `suspected`, `lost`")),
         };
         let held = span(self.held_ms, "held_ms")?.unwrap_or_default();
-        let late = says(self.late);
-        if late && (!matches!(to, Asked::Attempt(_)) || !matches!(came, Came::Reply(_))) {
-            return Err(bad("`late` is the answer to an attempt"));
-        }
-        Ok(GivenAnswer { id: filled(self.id, "id")?, to, came, late, held, draw })
+        let came = match (says(self.late), to, came) {
+            (false, _, came) => came,
+            (true, Asked::Attempt(_), Came::Reply(reply)) => Came::Late(reply),
+            (true, ..) => return Err(bad("`late` is the answer to an attempt")),
+        };
+        Ok(GivenAnswer { id: filled(self.id, "id")?, to, came, held, draw })
     }
 }
 

@@ -11,12 +11,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use playproof_engine::time::{Duration, Instant};
 
 use crate::decider::Decider;
-use crate::error::LineError;
+use crate::entry::{Entry, take_decided};
 use crate::protocol::PROTOCOL;
 use crate::said::{Input, Said};
 use crate::session::Session;
@@ -31,13 +30,22 @@ pub enum Unusable {
         /// What is wrong with it.
         what: String,
     },
-    /// Something else decided it, and calls are open: their ids.
+    /// Something else decided it, and calls are open.
     Open {
         /// What decided it.
         by: Box<Decider>,
-        /// The calls that have not ended, each as its id and its tool.
-        calls: Vec<(String, String)>,
+        /// The calls that have not ended.
+        calls: Vec<OpenCall>,
     },
+}
+
+/// A call that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// Its id.
+    pub id: String,
+    /// Its tool.
+    pub tool: String,
 }
 
 /// What was read of a journal.
@@ -49,36 +57,6 @@ pub struct Resumed {
     pub length: usize,
     /// What begins a new file, if the old one is not needed any more.
     pub anew: Option<String>,
-}
-
-/// How the line of an end begins.
-const END: &[u8] = b"{\"type\":\"end\"";
-
-/// A line of a journal behind its head.
-#[derive(Clone, Debug)]
-pub(crate) enum Entry<'l> {
-    /// A line of the driver.
-    Said(Said),
-    /// An end of an earlier file.
-    End(&'l str),
-    /// A call was made for a step.
-    Step(NewStep),
-    /// The luck of the wait that follows an attempt.
-    Draw { id: String, attempt: u64, draw: String },
-    /// A decision, as an object without its type.
-    Decision { id: String, event: &'l str },
-}
-
-/// A call that was made for a step of an action.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct NewStep {
-    #[serde(rename = "step")]
-    pub(crate) id: String,
-    pub(crate) of: String,
-    pub(crate) at_ms: serde_json::Number,
-    pub(crate) tool: String,
-    pub(crate) args: Box<RawValue>,
-    pub(crate) key: Option<String>,
 }
 
 /// The fields of a head.
@@ -94,44 +72,6 @@ struct Head {
     shadow: bool,
     at_ms: serde_json::Number,
 }
-
-#[derive(Debug, Deserialize)]
-struct DrawFields {
-    id: String,
-    attempt: u64,
-    draw: serde_json::Number,
-}
-
-impl<'l> Entry<'l> {
-    /// Reads a line without its end.
-    pub(crate) fn parse(text: &'l str) -> Result<Entry<'l>, String> {
-        let broken = |error: serde_json::Error| error.to_string();
-        if text.as_bytes().starts_with(END) {
-            return Ok(Entry::End(text));
-        }
-        if is_of_type(text, "step") {
-            return serde_json::from_str(text).map(Entry::Step).map_err(broken);
-        }
-        if is_of_type(text, "draw") {
-            let DrawFields { id, attempt, draw } = serde_json::from_str(text).map_err(broken)?;
-            return Ok(Entry::Draw { id, attempt, draw: draw.to_string() });
-        }
-        if let Some(event) = text.strip_prefix(DECISION) {
-            let mut texts = serde_json::Deserializer::from_str(event).into_iter::<String>();
-            let id = texts.next().unwrap_or_else(|| Ok(String::new())).map_err(broken)?;
-            let event = event.get(texts.byte_offset()..).filter(|rest| rest.starts_with(','));
-            return Ok(Entry::Decision { id, event: event.ok_or("it is no decision")? });
-        }
-        match Said::parse(text) {
-            Ok(said @ Said::Input(..)) => Ok(Entry::Said(said)),
-            Ok(_) => Err("it is no line of a journal".to_owned()),
-            Err(LineError { text, .. }) => Err(text),
-        }
-    }
-}
-
-/// How the line of a decision begins.
-const DECISION: &str = "{\"type\":\"decision\",\"id\":";
 
 /// What a journal says.
 #[derive(Clone, Debug)]
@@ -192,9 +132,12 @@ pub fn resume(bytes: &[u8], mut session: Session) -> Result<Resumed, Unusable> {
     }
     let (mut decided, mut has_said) = (VecDeque::new(), false);
     for (number, line) in lines {
-        has_said |= !line.starts_with(END);
-        let damaged = |what: String| Unusable::Damaged { line: number, what };
-        take(&mut session, &mut decided, line).map_err(damaged)?;
+        let taken = text(line).and_then(|text| {
+            let entry = Entry::parse(text)?;
+            has_said |= !matches!(entry, Entry::End(_));
+            take(&mut session, &mut decided, text, entry)
+        });
+        taken.map_err(|what| Unusable::Damaged { line: number, what })?;
     }
     session.keep_records(decided);
     let anew = (has_said && session.is_idle()).then(|| session.head());
@@ -202,25 +145,16 @@ pub fn resume(bytes: &[u8], mut session: Session) -> Result<Resumed, Unusable> {
 }
 
 /// Takes a line of a journal; `decided` has what the session decided of the lines before and the journal has yet to say.
-fn take(session: &mut Session, decided: &mut VecDeque<String>, line: &[u8]) -> Result<(), String> {
-    let text = text(line)?;
-    match Entry::parse(text)? {
+fn take(session: &mut Session, decided: &mut VecDeque<String>, text: &str, entry: Entry<'_>) -> Result<(), String> {
+    match entry {
         Entry::End(end) => session.take_end(end),
-        Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => match decided.pop_front() {
-            Some(known) if known == text => Ok(()),
-            Some(_) => Err("the playbook decides otherwise today".to_owned()),
-            None => Err("nothing was said that it could follow from".to_owned()),
-        },
-        Entry::Said(said) => {
-            session.answer(said);
+        Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => take_decided(decided, text),
+        Entry::Said(at, input) => {
+            session.answer(Said::Input(at, input));
             decided.extend(session.take_records());
             Ok(())
         }
     }
-}
-
-fn is_of_type(text: &str, kind: &str) -> bool {
-    text.strip_prefix("{\"type\":\"").and_then(|rest| rest.strip_prefix(kind)).is_some_and(|rest| rest.starts_with('"'))
 }
 
 /// What decided a journal, and the latest moment before it, from its first line.
@@ -234,20 +168,20 @@ fn head(line: &[u8]) -> Result<(Decider, Instant), String> {
 }
 
 /// The calls of a journal that have not ended, as far as it says so, and its latest moment.
-fn open_calls(bytes: &[u8]) -> Result<(Vec<(String, String)>, Instant), Unusable> {
+fn open_calls(bytes: &[u8]) -> Result<(Vec<OpenCall>, Instant), Unusable> {
     let Contents { at: mut latest, entries, .. } = contents(bytes)?;
     let mut open = BTreeMap::new();
     for (_, entry) in entries {
         match entry {
-            Entry::Said(Said::Input(at, input)) => {
+            Entry::Said(at, input) => {
                 latest = latest.max(at);
                 if let Input::Call(new) = input {
                     open.insert(new.name, new.tool);
                 }
             }
             Entry::Decision { id, event } if event.contains(",\"event\":\"outcome\",") => drop(open.remove(&id)),
-            Entry::Said(_) | Entry::End(_) | Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => {}
+            Entry::End(_) | Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => {}
         }
     }
-    Ok((open.into_iter().collect(), latest))
+    Ok((open.into_iter().map(|(id, tool)| OpenCall { id, tool }).collect(), latest))
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use serde_json::Value;
 
 use crate::decider::Decider;
-use crate::journal::{Resumed, Unusable, resume};
+use crate::journal::{OpenCall, Resumed, Unusable, resume};
 use crate::server::{Keep, serve};
 use crate::session::Session;
 use crate::tests::session as new_session;
@@ -175,7 +175,10 @@ fn another_playbook_goes_on_only_where_nothing_is_open() {
     serve_lines(&mut session, &STORY[..8].join("\n"), Some(&mut memory));
     match resume(&memory.bytes, new_session("standard", true)) {
         Err(Unusable::Open { by, calls }) => {
-            assert_eq!((by.playbook.as_str(), calls), ("dispatcher", vec![("c".to_owned(), "search.web".to_owned())]));
+            assert_eq!(
+                (by.playbook.as_str(), calls),
+                ("dispatcher", vec![OpenCall { id: "c".to_owned(), tool: "search.web".to_owned() }])
+            );
         }
         other => panic!("{other:?}"),
     }

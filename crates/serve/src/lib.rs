@@ -18,4 +18,4 @@ pub mod trace;
 pub use again::decided_again;
 pub use playproof_protocol::{decider, error, protocol, said};
 
-use playproof_protocol::{answered, driver_lines, mentioned, object};
+use playproof_protocol::{answered, driver_lines, entry, mentioned, object};

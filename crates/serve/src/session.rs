@@ -18,12 +18,10 @@ use crate::driver_lines;
 use crate::error::{ErrorCode, LineError};
 use crate::mentioned::Mentioned;
 use crate::object::Object;
+use crate::protocol::ENDS_KEPT;
 use crate::said::{GivenAnswer, Hello, Input, Question, Resolved, Said};
 use crate::shadow::Shadow;
 use crate::shown;
-
-/// The ends that are kept for drivers that may not have heard them; so many calls take late answers.
-pub const ENDS_KEPT: usize = 1_000;
 
 /// A dispatcher that is spoken to in lines.
 #[derive(Debug)]

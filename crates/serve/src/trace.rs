@@ -11,9 +11,10 @@ use playproof_engine::event::{ErrorFacts, FieldKey};
 use playproof_engine::time::{Duration, Instant};
 use playproof_intake::trace_writer::error_object;
 
-use crate::journal::{Contents, Entry, NewStep, Unusable, contents};
+use crate::entry::{Entry, NewStep};
+use crate::journal::{Contents, Unusable, contents};
 use crate::object::{Object, quote};
-use crate::said::{Asked, Came, GivenAnswer, Input, Said};
+use crate::said::{Asked, Came, GivenAnswer, Input};
 
 /// The dispatcher of all calls of a journal, as a trace names it.
 const DISPATCHER: &str = "serve";
@@ -54,13 +55,28 @@ pub fn of_journal(bytes: &[u8]) -> Result<String, Unusable> {
 /// What a journal says of its calls.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// The run of each call, and its number there.
-    calls: BTreeMap<String, (String, u32)>,
+    calls: BTreeMap<String, KnownCall>,
+    /// How many calls each run has made.
     made: BTreeMap<String, u32>,
     /// By call and attempt: what was decided beside its answer.
     attempts: BTreeMap<(String, u64), KnownAttempt>,
-    /// By call: the moment of its last decision, and when its refreshes and reversal were asked for.
-    asked: BTreeMap<String, (String, VecDeque<String>)>,
+    requests: BTreeMap<String, KnownRequests>,
+}
+
+#[derive(Debug)]
+struct KnownCall {
+    run: String,
+    /// From 1, in its run.
+    number: u32,
+}
+
+/// Of one call, in milliseconds as they are written.
+#[derive(Debug, Default)]
+struct KnownRequests {
+    /// When its last decision was made.
+    decided_ms: String,
+    /// When its refreshes and its reversal were asked for.
+    asked_ms: VecDeque<String>,
 }
 
 #[derive(Debug, Default)]
@@ -75,9 +91,9 @@ impl Known {
     /// Takes what a line says.
     pub(crate) fn learn(&mut self, entry: &Entry<'_>) {
         match entry {
-            Entry::Said(Said::Input(_, Input::Call(new))) => self.learn_call(&new.name, &new.run),
+            Entry::Said(_, Input::Call(new)) => self.learn_call(&new.name, &new.run),
             Entry::Step(NewStep { id, of, .. }) => {
-                let run = self.calls.get(of).map(|(run, _)| run.clone()).unwrap_or_default();
+                let run = self.calls.get(of).map(|known| known.run.clone()).unwrap_or_default();
                 self.learn_call(id, &run);
             }
             Entry::Draw { id, attempt, draw } => {
@@ -88,11 +104,11 @@ impl Known {
                 let fields: Value = serde_json::from_str(&fields).unwrap_or_default(); // of our own
                 let (what, attempt) = (fields["event"].as_str().unwrap_or_default(), fields["attempt"].as_u64());
                 let at = fields["at_ms"].to_string();
-                let (last, asked) = self.asked.entry(id.clone()).or_default();
+                let known = self.requests.entry(id.clone()).or_default();
+                let before = std::mem::replace(&mut known.decided_ms, at.clone());
                 if matches!(what, "evidence_refreshed" | "reversal_redeemed" | "reversal_refused") {
-                    asked.push_back(std::mem::take(last));
+                    known.asked_ms.push_back(before);
                 }
-                last.clone_from(&at);
                 let Some(attempt) = attempt else { return };
                 let known = self.attempts.entry((id.clone(), attempt)).or_default();
                 match what {
@@ -103,35 +119,33 @@ impl Known {
                     _ => {}
                 }
             }
-            Entry::Said(_) | Entry::End(_) => {}
+            Entry::Said(..) | Entry::End(_) => {}
         }
     }
 
     fn learn_call(&mut self, id: &str, run: &str) {
         let number = self.made.entry(run.to_owned()).or_default();
         *number += 1;
-        self.calls.insert(id.to_owned(), (run.to_owned(), *number));
+        self.calls.insert(id.to_owned(), KnownCall { run: run.to_owned(), number: *number });
     }
 
     /// The name of a call that is unique in a trace.
     pub(crate) fn reference(&self, id: &str) -> Option<String> {
-        self.calls.get(id).map(|(run, number)| format!("{run}#{number}"))
+        self.calls.get(id).map(|KnownCall { run, number }| format!("{run}#{number}"))
     }
 
     fn begin<'o>(&self, out: &'o mut String, kind: &str, id: &str) -> Object<'o> {
-        let run = self.calls.get(id).map(|(run, _)| run.as_str()).filter(|run| !run.is_empty());
+        let run = self.calls.get(id).map(|known| known.run.as_str()).filter(|run| !run.is_empty());
         Object::new(out).text("type", kind).text_if("run_id", run).text("call_id", id)
     }
 
     fn write(&mut self, out: &mut String, entry: &Entry<'_>) {
         match entry {
-            Entry::Said(Said::Input(at, Input::Call(new))) => {
+            Entry::Said(at, Input::Call(new)) => {
                 self.call(self.begin(out, "tool_call", &new.name).at("at_ms", *at), new).end();
             }
-            Entry::Said(Said::Input(at, Input::Answer(given))) if given.came != Came::Lost => {
-                self.answer(out, *at, given)
-            }
-            Entry::Said(Said::Input(at, Input::Cancel(id))) => self.begin(out, "cancel", id).at("at_ms", *at).end(),
+            Entry::Said(at, Input::Answer(given)) if given.came != Came::Lost => self.answer(out, *at, given),
+            Entry::Said(at, Input::Cancel(id)) => self.begin(out, "cancel", id).at("at_ms", *at).end(),
             Entry::Step(NewStep { id, of, at_ms, tool, args, key }) => {
                 let step = id.strip_prefix(of.as_str()).map(|rest| rest.trim_start_matches('/')).unwrap_or(id);
                 let object = self
@@ -144,7 +158,7 @@ impl Known {
                 self.call(object, &new).end();
             }
             Entry::Decision { id, event } => self.decision(out, id, event),
-            Entry::Said(_) | Entry::Draw { .. } | Entry::End(_) => out.push_str(OTHER),
+            Entry::Said(..) | Entry::Draw { .. } | Entry::End(_) => out.push_str(OTHER),
         }
     }
 
@@ -164,12 +178,15 @@ impl Known {
     fn answer(&mut self, out: &mut String, at: Instant, given: &GivenAnswer) {
         let asked_at = match given.to {
             Asked::Attempt(_) => None,
-            Asked::Refresh | Asked::Reversal => self.asked.get_mut(&given.id).and_then(|(_, asked)| asked.pop_front()),
+            Asked::Refresh | Asked::Reversal => {
+                self.requests.get_mut(&given.id).and_then(|known| known.asked_ms.pop_front())
+            }
         };
+        let is_late = matches!(given.came, Came::Late(_));
         let object = self.begin(out, "tool_result", &given.id);
         let (object, known) = match given.to {
             Asked::Attempt(attempt) => {
-                let object = object.text_if("answers", given.late.then_some("late"));
+                let object = object.text_if("answers", is_late.then_some("late"));
                 let known = self.attempts.get(&(given.id.clone(), attempt.get().into()));
                 (object.number("attempt", attempt.get()), known)
             }
@@ -183,7 +200,7 @@ impl Known {
         };
         let object = object.at("at_ms", at);
         let (status, error) = match &given.came {
-            Came::Reply(reply) => (status(reply), reply.error().map(|error| error_object(error))),
+            Came::Reply(reply) | Came::Late(reply) => (status(reply), reply.error().map(|error| error_object(error))),
             Came::Timeout if given.to == Asked::Refresh => ("error", None),
             Came::Timeout => ("error", Some(timeout(known, started, at))),
             Came::Lost => return object.end(), // it is never written
@@ -193,7 +210,7 @@ impl Known {
             Some(error) => object.json("error", &error),
             None => object,
         };
-        match known.and_then(|known| known.draw.as_deref()).filter(|_| !given.late && status == "error") {
+        match known.and_then(|known| known.draw.as_deref()).filter(|_| !is_late && status == "error") {
             Some(draw) => object.json("draw", draw).end(),
             None => object.end(),
         }

@@ -17,7 +17,8 @@ use playproof_engine::upstream::{Ledger, Request, Upstream};
 use playproof_intake::number::Decimal;
 
 use super::lines;
-use crate::driver_lines::{self, Answer, Came};
+use crate::driver_lines::{self, Answer};
+use crate::said::Came;
 
 /// The most lines of one fixture: a dispatcher that needs more does not end.
 const LINES_MAX: usize = 20_000;
