@@ -20,6 +20,7 @@ mod inputs;
 mod kept;
 mod known_tools;
 mod manual;
+mod meant;
 mod missing_answer;
 mod output;
 mod outputs;

@@ -16,6 +16,7 @@ use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
 use super::files;
 use super::manual::{definition, more};
+use super::meant;
 use super::output::{Output, refused, to_stderr};
 use super::panic::install_panic_hook;
 use super::project;
@@ -33,7 +34,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let terminal = Terminal::detect(colour_asked_for(&args));
     let parsed = match parse(&args, terminal.out.width) {
         Ok(parsed) => parsed,
-        Err(error) => return usage(&error, &help_for(&args), &terminal).into(),
+        Err(error) => {
+            let meant = meant::command(&error, &args, |args| parse(args, terminal.out.width).is_ok());
+            return usage(&error, &meant.unwrap_or_else(|| help_for(&args)), &terminal).into();
+        }
     };
     let mut output = Output::new(terminal.out.colour);
     let ended = begin(&parsed, &args).and_then(|()| dispatch(parsed.command, &terminal, &mut output));
@@ -135,7 +139,7 @@ fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
 fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         ParsedCommand::Init(args) => init::run(&args, terminal, output),
-        ParsedCommand::Demo(_) => demo::run(terminal, output),
+        ParsedCommand::Demo(args) => demo::run(&args, terminal, output),
         ParsedCommand::Replay(args) => replay::run(&args, terminal, output),
         ParsedCommand::Confirm(args) => confirm::run(&args, terminal, output),
         ParsedCommand::Explain(args) => explain::run(&args, terminal, output),

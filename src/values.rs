@@ -9,22 +9,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command};
 
-use super::files;
+use super::{files, meant};
 use playproof_report::text::count;
 
 /// Options whose value may be empty: a trace may name its runs and calls so.
 const OF_A_TRACE: [&str; 2] = ["run", "call"];
-
-/// Names that were commands, and what does their job.
-const RENAMED: [(&str, &str); 7] = [
-    ("diff", "check"),
-    ("feedback", "propose keep"),
-    ("import", "formats convert"),
-    ("map", "formats try"),
-    ("mine", "propose find"),
-    ("mutate", "coverage --mutate"),
-    ("tools", "confirm"),
-];
 
 /// Reads a whole number of this range.
 pub fn whole<N: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<N, String> + Clone {
@@ -120,11 +109,11 @@ pub fn without_vain_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The error with the command that has taken the place of an old one.
+/// The error with the command that has another name here.
 pub fn with_new_name(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else { return error };
-    if let Some((_, now)) = RENAMED.iter().find(|(old, _)| old == typed) {
-        error.insert(ContextKind::SuggestedSubcommand, ContextValue::String((*now).to_owned()));
+    if let Some(now) = meant::command_word(typed) {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::String(now.to_owned()));
     }
     error
 }

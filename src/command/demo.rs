@@ -1,55 +1,196 @@
-//! `playproof demo`: the first example of the README, from a fixture and playbooks within the program. Reads no file and
-//! writes none.
+//! `playproof demo [NAME]`: what was published about failures of tool calls, each as an example that runs within the program.
+//! Reads no file and writes none.
+
+use std::fmt::Write as _;
 
 use crate::command::replay::Rehearsal;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::playbooks;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
+use playproof_analysis::envelope::EnvelopeKind;
 use playproof_analysis::recorded::Arguments;
+use playproof_engine::event::FindingId;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
-use playproof_formats::diagnostic::Source;
+use playproof_explore::{Question, verify};
+use playproof_formats::diagnostic::{Source, did_you_mean};
 use playproof_formats::fixture;
 use playproof_formats::playbook::embedded;
 use playproof_report::block::Style;
+use playproof_report::text;
+use playproof_report::verify::{Shown, counterexamples};
 
-const FIXTURE: &str = include_str!("../../fixtures/unkeyed-refund-times-out-after-landing.yaml");
-const PLAYBOOKS: [&str; 2] = ["study/retry-everything", "standard"];
+/// States that are looked at for the playbook that lies: more than it has.
+const STATES: u64 = 10_000;
 
-/// What is shown: always the same.
+/// An example by its name.
+struct Demo {
+    name: &'static str,
+    /// What was published.
+    published: &'static str,
+    /// What people see.
+    seen: &'static str,
+    shows: Shows,
+}
+
+/// What runs.
+enum Shows {
+    /// A fixture under playbooks, and what the agent is told of a call.
+    Fixture { text: &'static str, playbooks: &'static [&'static str], told: Option<(&'static str, EnvelopeKind)> },
+    /// The shortest script of answers under which a playbook breaks a property.
+    Lie { playbook: &'static str, property: FindingId },
+}
+
+/// All examples, in the order of the README.
+const DEMOS: [Demo; 5] = [
+    Demo {
+        name: "conflict",
+        published: "typed verdicts: a conflict is not retried",
+        seen: "A retry loop refunds 3 times. The playbook sends one refund, and the planner reads the upstream's state first.",
+        shows: Shows::Fixture {
+            text: include_str!("demo/conflict.yaml"),
+            playbooks: &["study/retry-everything", "standard"],
+            told: None,
+        },
+    },
+    Demo {
+        name: "order",
+        published: "refusals and recovery: `pay` before `take_order`",
+        seen: "The payment is refused and nothing is sent. The agent is told which actions are valid, and recovers.",
+        shows: Shows::Fixture {
+            text: include_str!("demo/order.yaml"),
+            playbooks: &["coffee"],
+            told: Some(("pay", EnvelopeKind::Refusal)),
+        },
+    },
+    Demo {
+        name: "dispatcher",
+        published: "a function call dispatcher: one key twice, forty calls at once",
+        seen: "There is 1 payment; the second call gets its result.",
+        shows: Shows::Fixture { text: include_str!("demo/dispatcher.yaml"), playbooks: &["dispatcher"], told: None },
+    },
+    Demo {
+        name: "told",
+        published: "failures as agents see them: a revoked token, a failed step",
+        seen: "The agent is told that the same call cannot pass (`retriable: false`). The later step is skipped.",
+        shows: Shows::Fixture {
+            text: include_str!("demo/told.yaml"),
+            playbooks: &["steps"],
+            told: Some(("ship", EnvelopeKind::Failure)),
+        },
+    },
+    Demo {
+        name: "lie",
+        published: "a playbook that lies: it says that a call without an answer did nothing",
+        seen: "`verify` asks a world that does not read the playbook, and shows the second payment.",
+        shows: Shows::Lie {
+            playbook: include_str!("../../docs/examples/refunds.yaml"),
+            property: FindingId::DuplicateEffect,
+        },
+    },
+];
+
+/// Which example.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A refund without an idempotency key times out each time after it was paid. One playbook retries every failure, the
-other knows that a lost answer proves nothing. The demo needs no file and writes none.
+Examples:
+  playproof demo              the first example, and the list
+  playproof demo dispatcher   another one
 
-Exit code: 1, because one of the two playbooks pays three times.")]
-pub struct Args {}
+The examples need no file, write none, and are always the same.
 
-/// Shows it.
+Exit codes: 0 the example did no harm, 1 it did, as it should (`conflict`, `lie`), 2 there is no such example.")]
+pub struct Args {
+    /// conflict, order, dispatcher, told or lie
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+/// Shows an example.
 ///
 /// # Errors
-/// Output that cannot be written.
-pub fn run(terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let fixture = fixture::parse(Source::whole("demo", FIXTURE))?;
-    let plan = |name: &str| {
-        let source = Source::whole(name, embedded(name).unwrap_or_default());
-        Ok((name.to_owned(), Plan::new(playbooks::loaded(source, name)?.playbook, &Tools::default())))
+/// No such example; output that cannot be written.
+pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let [first, ..] = &DEMOS;
+    let demo = match &args.name {
+        None => first,
+        Some(name) => DEMOS.iter().find(|demo| demo.name == name).ok_or_else(|| unknown(name))?,
     };
-    let plans = PLAYBOOKS.into_iter().map(plan).collect::<Result<Vec<_>, Failure>>()?;
-    let palette = terminal.out.palette();
-    let rehearsal = Rehearsal::run("demo", &fixture, &plans, None);
-    let page = rehearsal.story(None, Style { width: terminal.out.width, palette, arguments: Arguments::Values });
-    let exit = rehearsal.exit(false);
-    output.page(&format!(
-        "{page}\n\n\
-         The exit code is {}, as it should be: a playbook did harm. Nothing was sent anywhere.\n\n\
-         {}\n  \
-         playproof replay trace.jsonl  your own recorded calls under a playbook\n  \
-         playproof help replay         what else can be replayed, with examples\n  \
-         playproof init                a project here: a playbook, fixtures, goldens and a CI job",
-        exit.number(),
-        palette.strong("next:"),
-    ))?;
+    let (page, exit) = match &demo.shows {
+        Shows::Fixture { text, playbooks, told } => rehearsed(text, playbooks, *told, terminal)?,
+        Shows::Lie { playbook, property } => lie(playbook, *property, terminal)?,
+    };
+    let (palette, width) = (terminal.out.palette(), text::prose(terminal.out.width));
+    let mut whole = format!("{}: {}\n\n{page}\n\n", palette.strong(demo.name), demo.published);
+    let harm = if exit == Exit::Found { " The exit code is 1, as it should be." } else { "" };
+    whole.push_str(&text::wrapped(&format!("{}{harm} Nothing was sent anywhere.", demo.seen), width).join("\n"));
+    whole.push_str("\n\n");
+    match &args.name {
+        None => whole.push_str(&list()),
+        Some(_) => whole.push_str(&format!("{} playproof demo {}", palette.strong("next:"), after(demo.name))),
+    }
+    output.page(&whole)?;
     Ok(exit)
+}
+
+/// All examples, and where to go on.
+fn list() -> String {
+    let mut lines = String::new();
+    for demo in &DEMOS {
+        let _ = writeln!(lines, "playproof demo {:10}  {}", demo.name, demo.published); // memory takes it
+    }
+    lines + "playproof replay trace.jsonl  your own recorded calls\nplayproof init                a project here"
+}
+
+/// The name of the example after one.
+fn after(name: &str) -> &'static str {
+    let names = DEMOS.iter().map(|demo| demo.name);
+    names.clone().skip_while(|known| *known != name).nth(1).or(names.clone().next()).unwrap_or_default()
+}
+
+fn unknown(name: &str) -> Failure {
+    let names = DEMOS.iter().map(|demo| demo.name);
+    let failure = Failure::new(format!("there is no example `{name}`"));
+    let failure = failure.help(format!("there are {}", names.clone().collect::<Vec<_>>().join(", ")));
+    failure.next("playproof demo").near(did_you_mean(name, names), "playproof demo")
+}
+
+/// A fixture under the playbooks, side by side, and what the agent is told.
+fn rehearsed(
+    text: &str,
+    playbooks: &[&str],
+    told: Option<(&str, EnvelopeKind)>,
+    terminal: &Terminal,
+) -> Result<(String, Exit), Failure> {
+    let fixture = fixture::parse(Source::whole("demo", text))?;
+    let plan = |name: &&str| {
+        let source = Source::whole(*name, embedded(name).unwrap_or_default());
+        Ok(((*name).to_owned(), Plan::new(playbooks::loaded(source, name)?.playbook, &Tools::default())))
+    };
+    let plans = playbooks.iter().map(plan).collect::<Result<Vec<_>, Failure>>()?;
+    let rehearsal = Rehearsal::run("demo", &fixture, &plans, None).with_envelope(told.map(|(_, kind)| kind));
+    let style = Style { width: terminal.out.width, palette: terminal.out.palette(), arguments: Arguments::Values };
+    let mut page = rehearsal.overview(style);
+    if let Some(most) = rehearsal.peak_in_flight().filter(|most| *most > 1) {
+        page.push_str(&format!("\n\nAt most {most} calls were out at the same time."));
+    }
+    if let Some((call, _)) = told
+        && let Some(envelope) = rehearsal.envelope_of(call)
+    {
+        page.push_str(&format!("\n\nThe agent gets, for `{call}`:\n{envelope}"));
+    }
+    Ok((page, rehearsal.exit(false)))
+}
+
+/// The shortest script of answers under which a playbook breaks a property.
+fn lie(playbook: &str, property: FindingId, terminal: &Terminal) -> Result<(String, Exit), Failure> {
+    let loaded = playbooks::loaded(Source::whole("refunds.yaml", playbook), "refunds")?;
+    let plan = Plan::new(loaded.playbook.clone(), &Tools::default());
+    let jobs = Threads::default().number();
+    let question = Question { playbook: "refunds", properties: &[property], states: STATES, jobs, changed: None };
+    let shown = Shown { result: &verify(&plan, &question), plan: &plan, loaded: &loaded, against: None };
+    let (width, palette) = (terminal.out.width, terminal.out.palette());
+    Ok((counterexamples(&shown, width, palette, terminal.out.colour).join("\n\n").trim_end().to_owned(), Exit::Found))
 }

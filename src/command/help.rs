@@ -14,12 +14,26 @@ use playproof_formats::shell::Command;
 use playproof_report::style::Palette;
 use playproof_report::text;
 
+/// What people ask, and what answers it.
+const QUESTIONS: [(&str, &str); 10] = [
+    ("What does it do?", "playproof demo"),
+    ("What would it have done with my failures?", "playproof replay LOG"),
+    ("Why is everything a doubt?", "playproof confirm LOG"),
+    ("Was this paid twice?", "playproof help duplicate"),
+    ("May this call be sent again?", "playproof help retry"),
+    ("What does a timeout mean?", "playproof help timeout"),
+    ("How do I write a playbook?", "playproof init"),
+    ("Is my playbook right?", "playproof help right"),
+    ("How do I put it into CI?", "playproof help ci"),
+    ("How do I use it in Python?", "playproof help python"),
+];
+
 /// What to explain.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  playproof help                    the commands
-  playproof help more               the other commands
+  playproof help                    what people ask
+  playproof help more               the commands that `--help` leaves out
   playproof help replay             one command
   playproof help propose new        a command of `propose`
   playproof help duplicate_effect   a finding
@@ -40,7 +54,8 @@ pub fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     if args.topic.is_empty() {
-        return page(&definition.render_help(), terminal, output);
+        output.page(&questions(definition, terminal.out.palette(), terminal.out.width))?;
+        return Ok(Exit::Clean);
     }
     if let [word, name] = args.topic.as_slice()
         && word == "playbook"
@@ -76,6 +91,21 @@ pub fn run(
     let pages: Vec<String> = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width)).collect();
     output.page(&pages.join("\n\n"))?;
     Ok(Exit::Clean)
+}
+
+/// What people ask, the command that answers, and the names of all commands.
+fn questions(definition: &clap::Command, palette: Palette, width: usize) -> String {
+    let longest = QUESTIONS.iter().map(|(question, _)| question.len()).max().unwrap_or_default();
+    let ask = |(question, answer): &(&str, &str)| format!("  {question:longest$}  {}", palette.strong(answer));
+    let names = definition.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name);
+    let names = text::wrapped(&format!("Commands: {}.", names.collect::<Vec<_>>().join(", ")), text::prose(width));
+    let mut lines = vec![palette.strong("What people ask:")];
+    lines.extend(QUESTIONS.iter().map(ask));
+    lines.push(String::new());
+    lines.extend(names);
+    lines
+        .push("`playproof help COMMAND` explains one, and `playproof --help` lists them with what they do.".to_owned());
+    lines.join("\n")
 }
 
 fn page(page: &StyledStr, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -150,4 +180,25 @@ fn unknown(topic: &str, all: &[Topic], definition: &clap::Command) -> Failure {
         return failure.next(Command::new("playproof help").name(&known.id));
     }
     failure.next("playproof help topics").near(near, "playproof help")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_question_has_an_answer_that_can_be_typed() {
+        let mut definition = crate::manual::definition(80);
+        let page = questions(&definition, Palette::new(false), 80);
+        assert!(page.lines().count() <= 24 && page.lines().all(|line| text::width(line) <= 80), "{page}");
+        let all = topics::all();
+        for (question, answer) in QUESTIONS {
+            let mut words = answer.split(' ').skip(1);
+            let (command, topic) = (words.next().unwrap_or_default(), words.next());
+            assert!(definition.find_subcommand_mut(command).is_some(), "{question}");
+            if command == "help" {
+                assert!(all.iter().any(|known| topic.is_some_and(|topic| known.is(topic))), "{question}");
+            }
+        }
+    }
 }

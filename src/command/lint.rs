@@ -50,7 +50,7 @@ Examples:
 It also tries every script of at most two answers to a call, as `playproof verify` does: a claim that the world
 contradicts is an error.
 
-Exit codes: 0 clean (also for a named playbook that is for study), 1 warnings, or the project uses a playbook that is for
+Exit codes: 0 clean or notes (also for a named playbook that is for study), 1 warnings, or the project uses a playbook that is for
 study, 2 errors, or no playbook to lint.")]
 pub struct Options {
     /// Playbooks: names (of `playbooks/`, else embedded) or paths [default: the project's]
@@ -128,6 +128,7 @@ fn exit(diagnostic: &Diagnostic, is_in_use: bool) -> Exit {
         Severity::Error => Exit::Unusable,
         Severity::Warning if diagnostic.id == STUDY && !is_in_use => Exit::Clean,
         Severity::Warning => Exit::Found,
+        Severity::Note => Exit::Clean,
     }
 }
 
@@ -218,7 +219,11 @@ fn playbook_json<'a>(root: &Path, one: &'a Linted) -> PlaybookJson<'a> {
         let place = diagnostic.labels.first().map(|label| one.source.place(label.span.start));
         DiagnosticJson {
             id: diagnostic.id,
-            severity: if diagnostic.severity == Severity::Error { "error" } else { "warning" },
+            severity: match diagnostic.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Note => "note",
+            },
             message: &diagnostic.message,
             line: place.map(|(line, _)| line),
             column: place.map(|(_, column)| column),

@@ -5,8 +5,8 @@ use super::texts::{Section, Topic, first_sentence, sections};
 use playproof_engine::event::FailureClass;
 use playproof_formats::golden::Class;
 
-/// Keys of a playbook, and a flag, that another word explains.
-const KEYS: [(&str, &str); 14] = [
+/// Keys of a playbook, a flag, and what people type, that another word explains.
+const KEYS: [(&str, &str); 18] = [
     ("tell", "told"),
     ("envelope", "told"),
     ("actions", "action"),
@@ -19,6 +19,10 @@ const KEYS: [(&str, &str); 14] = [
     ("idempotency_key", "key"),
     ("queues", "queue"),
     ("resends", "resend"),
+    ("retries", "retry"),
+    ("duplicates", "duplicate"),
+    ("github", "ci"),
+    ("doubts", "doubt"),
     ("join_resends", "resend"),
     ("__join_resends", "resend"),
 ];

@@ -148,7 +148,7 @@ fn an_answer_about_a_template_decides_results_of_this_template_alone() {
         let report: serde_json::Value = serde_json::from_str(&place.run(&args).exits(0).out).expect("JSON");
         let failed = &report["playbooks"][0]["failed_calls"];
         assert_eq!(failed, u64::from(answer == "--failed"), "{answer}: {}", place.read("mapping.yaml"));
-        let page = place.run(&args[..6]).exits(0).out;
+        let page = place.run(&[&args[..6], &["--stats"]].concat()).exits(0).out;
         let one = format!("doubt   {doubt}  ");
         assert_eq!(page.contains("unfinished"), !doubt.is_empty(), "{answer}: {page}");
         assert!(doubt.is_empty() || page.lines().any(|line| line.contains(&one) && line.ends_with(" 1")), "{page}");

@@ -17,6 +17,7 @@ mod kept;
 mod late_failures;
 mod lint;
 mod mapped;
+mod mistakes;
 mod outputs;
 mod pages;
 mod places;
@@ -28,6 +29,7 @@ mod step_actions;
 mod steps;
 mod suggested;
 mod verify;
+mod writing;
 
 use std::ops::Deref;
 use std::path::PathBuf;

@@ -116,7 +116,7 @@ fn strict_makes_a_doubt_inconclusive() {
 fn what_makes_strict_doubt_can_be_seen() {
     let place = Place::new();
     place.write("t.jsonl", "{\"tool\":\"t\",\"run_id\":\"r\",\"args\":{\"n\":1},\"status\":\"ok\"}\n".repeat(3));
-    let run = place.run(&["replay", "t.jsonl", "--strict", "--only", "findings"]);
+    let run = place.run(&["replay", "t.jsonl", "--strict", "--only", "findings", "--stats"]);
     assert_eq!(run.code, 3, "{}", run.err);
     for said in [
         "doubt   possible_duplicate_effect           2",
@@ -242,7 +242,7 @@ fn a_reader_that_goes_away_ends_the_program_quietly() {
 fn help_is_a_result_and_explains_commands_findings_and_lints() {
     let place = Place::new();
     for (args, said) in [
-        (&["help"][..], "Usage: playproof"),
+        (&["help"][..], "What people ask:"),
         (&["--help"], "Usage: playproof"),
         (&["help", "replay"], "Usage: playproof replay"),
         (&["help", "playbook", "preset/stripe"], "\nname: preset/stripe\n"),
@@ -318,9 +318,7 @@ fn the_commands_are_shown_in_groups_on_one_screen() {
     let place = Place::new();
     let page = place.run(&["--help"]).exits(0).out;
     assert!(page.lines().count() <= 24 && page.lines().all(|line| line.len() <= 100), "{page}");
-    for args in [&["-h"][..], &["help"]] {
-        assert_eq!(place.run(args).exits(0).out, page, "{args:?}");
-    }
+    assert_eq!(place.run(&["-h"]).exits(0).out, page);
     let headings = page.lines().filter(|line| line.ends_with(':') && !line.starts_with(' '));
     assert_eq!(headings.collect::<Vec<_>>(), ["Every day:", "Analysis:", "Reference:"]);
     let more = place.run(&["help", "more"]).exits(0).out;

@@ -504,7 +504,7 @@ fn an_action_whose_steps_are_not_recorded_may_have_acted() {
     let trace = alone + &without_run(made("s1", "github.find_pr", Some(("a", "find_pr"))));
     let place = Place::new();
     place.write("t.jsonl", &trace);
-    let out = place.run(&["replay", "t.jsonl", "--playbook", "steps"]).out;
+    let out = place.run(&["replay", "t.jsonl", "--playbook", "steps", "--stats"]).out;
     let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("name a step of a call that is not found before them (line 3) 1"), "{out}");
     place.run(&["replay", "t.jsonl", "--playbook", "steps", "--strict"]).exits(3);
@@ -524,7 +524,7 @@ fn a_call_of_another_tool_or_of_an_unknown_step_is_not_taken_for_a_step() {
     assert_eq!(retriable(&of("a")), &json!(false), "what names the action as its parent may have acted for it");
     let place = Place::new();
     place.write("t.jsonl", &other);
-    let out = place.run(&["replay", "t.jsonl", "--playbook", "steps"]).out;
+    let out = place.run(&["replay", "t.jsonl", "--playbook", "steps", "--stats"]).out;
     let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("name a step that no action has with their tool (line 4) 2"), "{out}");
     let json = place.run(&["replay", "t.jsonl", "--playbook", "steps", "--format", "json"]).out;

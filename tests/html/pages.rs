@@ -206,14 +206,14 @@ fn a_playbook_that_sends_what_may_have_acted_twice_is_not_clean() {
     let both = [MISTAKES, &["--playbook", "reversing"]].concat();
     let said = texts(&page(&paid_twice(), "twice", &both)).join(" ");
     for name in ["standard", "reversing"] {
-        let kept = format!("unsafe {name} : it sends calls as recorded that show unsafe_retry");
+        let kept = format!("unsafe {name} : the recorded calls with unsafe_retry stay as they were");
         assert!(said.contains(&kept), "{said}");
     }
     let place = paid_twice();
     place.write("trace.jsonl", &(place.read("trace.jsonl") + &two_mistakes().read("trace.jsonl")));
     let said = texts(&page(&place, "less", MISTAKES)).join(" ");
-    let may = "doubt standard : it sends calls as recorded that show unsafe_retry, unless these rest on calls that it \
-               sends less often";
+    let may = "doubt standard : the recorded calls with unsafe_retry stay as they were, or fewer: it sends \
+               some calls less often";
     assert!(said.contains(may), "it stops the resend of another call: {said}");
     let stopped = texts(&page(&two_mistakes(), "stopped", MISTAKES)).join(" ");
     assert!(stopped.contains("clean standard : no finding"), "it sends each of them once: {stopped}");

@@ -182,3 +182,19 @@ fn a_mapping_that_is_there_already_reads_the_log_and_stays_where_it_is() {
     place.run(&["init", "other", "--map", "my map.yaml"]).exits(2);
     assert!(!place.path("other").exists());
 }
+
+#[test]
+fn the_log_of_a_gateway_with_events_for_begin_and_end_is_read_at_the_first_try() {
+    let place = Place::new();
+    place.copy("tests/samples/gateway-events.jsonl", "gateway.jsonl");
+    let page = place.run(&["init", "--from", "gateway.jsonl"]).exits(0).out;
+    assert!(page.starts_with("gateway.jsonl: 25 calls, "), "{page}");
+    let replayed = place.run(&["replay", "gateway.jsonl", "--format", "json"]);
+    assert!(replayed.code < 2, "{}", replayed.err);
+    let replayed: serde_json::Value = serde_json::from_str(&replayed.out).expect("JSON");
+    assert_eq!(replayed["playbooks"][0]["failed_attempts"], 18);
+    // Of its failures, the one that nobody answered and no key guards is the most dangerous.
+    let fixture = place.everything().into_keys().find(|name| name.starts_with("fixtures/refund-create-meets-"));
+    let fixture = place.read(&fixture.expect("a fixture"));
+    assert!(fixture.contains("timeout") && !fixture.contains("idempotency_key"), "{fixture}");
+}

@@ -7,8 +7,9 @@ use crate::tidy::tree::{Tree, Violation};
 const TEXTS: &str = "help/lints.md";
 
 /// Where lints are written, each with its id.
-const LINTS: [(&str, &str); 2] = [
+const LINTS: [(&str, &str); 3] = [
     ("crates/formats/src/playbook/lint/", "Diagnostic::warning("),
+    ("crates/formats/src/playbook/lint/", "Diagnostic::note("),
     ("crates/explore/src/lint.rs", "Diagnostic::error("),
 ];
 

@@ -11,6 +11,8 @@ pub enum Severity {
     Error,
     /// The input is valid, but probably not what was meant.
     Warning,
+    /// The input is valid and means what it says; something in it is not needed.
+    Note,
 }
 
 /// A text, or an excerpt of one, that diagnostics point into.
@@ -84,6 +86,11 @@ impl Diagnostic {
     /// An error without a place yet.
     pub fn error(id: &'static str, message: impl Into<String>) -> Diagnostic {
         Diagnostic { id, severity: Severity::Error, message: message.into(), labels: Vec::new(), help: None }
+    }
+
+    /// A note without a place yet.
+    pub fn note(id: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Note, ..Diagnostic::error(id, message) }
     }
 
     /// A warning without a place yet.

@@ -15,6 +15,7 @@ pub mod json;
 pub mod listing;
 pub mod mining;
 pub mod mutation;
+pub mod opening;
 pub mod overview;
 pub mod proposal;
 pub mod setup;

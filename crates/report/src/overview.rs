@@ -1,5 +1,6 @@
 //! The first page of a replay: the inputs, the counts, the unclassified failures. Draws no calls.
 
+use super::opening::sentences;
 use super::style::Palette;
 use super::summary::{Section, Totals};
 use super::table::{self, Align};
@@ -7,6 +8,7 @@ use super::text;
 use playproof_analysis::confirm::condition;
 use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName, UnsettledWrite};
 use playproof_engine::playbook::seems_to_read;
+use playproof_formats::shell::Command;
 use playproof_intake::assemble::InputLedger;
 
 /// The most templates of results that suggest a failure.
@@ -30,9 +32,20 @@ pub struct InputNote {
     pub unread: bool,
 }
 
-/// The page, ending without a line break.
-pub fn render(totals: &Totals<'_>, notes: &[InputNote], width: usize, palette: Palette) -> String {
-    let mut parts = vec![inputs(totals.replayed, notes, width, palette), counts(totals, width, palette)];
+/// The page, ending without a line break: the opening sentences with the command that would make them `sharper`, and the
+/// counts if they are wanted.
+pub fn render(
+    totals: &Totals<'_>,
+    notes: &[InputNote],
+    sharper: Option<&Command>,
+    has_counts: bool,
+    (width, palette): (usize, Palette),
+) -> String {
+    let said = sentences(totals).join(" ");
+    let mut parts = vec![text::wrapped(&text::escape_unprintable(&said), text::prose(width)).join("\n")];
+    parts.extend(sharper.map(|command| format!("{} {command}", palette.strong("to see more clearly:"))));
+    parts.push(inputs(totals.replayed, notes, width, palette));
+    parts.extend(has_counts.then(|| counts(totals, width, palette)));
     parts.extend(unclassified(totals, width, palette));
     parts.extend(suspected(totals, width, palette));
     parts.extend(possible_duplicates(totals.replayed, width, palette));
@@ -62,7 +75,8 @@ pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
     }
     let mut aligns = vec![Align::Right; header.len()];
     aligns[0] = Align::Left;
-    let mut parts = vec![table::markdown(&header, &rows, &aligns), text::markdown_block(&accounts)];
+    let said = text::markdown(&sentences(totals).join(" "));
+    let mut parts = vec![said, table::markdown(&header, &rows, &aligns), text::markdown_block(&accounts)];
     parts.extend(unclassified(totals, 100, plain).map(|said| text::markdown_block(&said)));
     parts.extend(suspected(totals, 100, plain).map(|said| text::markdown_block(&said)));
     parts.extend(possible_duplicates(totals.replayed, 100, plain).map(|said| text::markdown_block(&said)));

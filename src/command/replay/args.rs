@@ -101,6 +101,11 @@ pub struct Options {
     #[arg(long, help_heading = "Showing")]
     pub all: bool,
 
+    /// Count too: findings, verdicts, outcomes, effects, and how delays and upstream calls are spread. Markdown, JSON and
+    /// pages always do
+    #[arg(long, help_heading = "Showing")]
+    pub stats: bool,
+
     /// How to write the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table", help_heading = "Showing")]
     pub format: Format,

@@ -155,6 +155,22 @@ impl<'a> Rehearsal<'a> {
         self.page_calls.iter().any(|call| call.name == name)
     }
 
+    /// The most attempts that were out at once under the first playbook; none where the calls share nothing.
+    pub fn peak_in_flight(&self) -> Option<u32> {
+        self.runs.first()?.shared().map(|shared| shared.peak_in_flight)
+    }
+
+    /// What the agent gets of a call under the first playbook, as JSON.
+    pub fn envelope_of(&self, call: &str) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct Told {
+            envelope: Box<RawValue>,
+        }
+        let mut line = Vec::new();
+        self.write_calls(self.runs.first()?, Some(call), &Events::Elsewhere, b"", &mut line);
+        serde_json::from_slice::<Told>(&line).ok().map(|told| told.envelope.get().to_owned())
+    }
+
     /// The page: what happens, and the command to run next.
     pub fn page(&self, wanted: Option<&str>, style: Style) -> String {
         format!("{}\n\n{} {}", self.story(wanted, style), style.palette.strong("next:"), self.next(wanted))
@@ -272,7 +288,8 @@ impl<'a> Rehearsal<'a> {
         }
     }
 
-    fn overview(&self, style: Style) -> String {
+    /// The playbooks side by side.
+    pub fn overview(&self, style: Style) -> String {
         let mut header = vec![String::new()];
         header.extend(self.runs.iter().map(|run| text::escape_unprintable(&run.plan.names.playbook).into_owned()));
         let aligns = vec![Align::Left; header.len()];

@@ -8,7 +8,7 @@ use super::watch::of_playbook;
 use playproof_analysis::envelope::EnvelopeKind;
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Finding, unnamed};
+use playproof_engine::event::{Finding, FindingId, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{DrivenCall, Plan, SimulationRecord};
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -49,7 +49,16 @@ pub struct GroupJson {
 impl CallDrawing<'_> {
     /// The blocks of `groups`, numbered from 1.
     pub fn blocks(&self, groups: &[Group], style: Style) -> Vec<String> {
-        groups.iter().enumerate().map(|(n, group)| self.block(n + 1, group, style)).collect()
+        let calls: Vec<&RecordedCall> = groups.iter().map(|group| &group.detail.call).collect();
+        let blocks = groups.iter().enumerate().map(|(n, group)| self.block(n + 1, group, style));
+        let with_other = |(block, (group, before)): (String, (&Group, Option<&RecordedCall>))| match before {
+            Some(before) if may_be_twice(group) => {
+                let other = text::escape_unprintable(&before.reference()).into_owned();
+                format!("{block}\n\n   the same request before: {other}")
+            }
+            _ => block,
+        };
+        blocks.zip(groups.iter().zip(equal_before(&calls))).map(with_other).collect()
     }
 
     fn block(&self, number: usize, group: &Group, style: Style) -> String {
@@ -123,6 +132,12 @@ impl CallDrawing<'_> {
         };
         detail.records.iter().zip(self.plans).enumerate().map(run).collect()
     }
+}
+
+/// Whether the effect of a call may be there twice: another call asks for the same.
+fn may_be_twice(group: &Group) -> bool {
+    let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
+    group.detail.recorded.iter().any(|finding| duplicates.contains(&finding.id))
 }
 
 /// The heading over the blocks: their number and kind, and the number of all; `why` some are missing.

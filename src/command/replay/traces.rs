@@ -30,6 +30,7 @@ use playproof_report::html::{self, CallsShown, ReplayPage};
 use playproof_report::json;
 use playproof_report::json::{Map, ReplayedJson, document};
 use playproof_report::listing::{CallSelection, Group, ListedCall, Listing, Only};
+use playproof_report::opening::{Sharper, sharper};
 use playproof_report::overview;
 use playproof_report::summary::Totals;
 use playproof_report::text;
@@ -246,7 +247,9 @@ impl Page<'_> {
         let style = style(self.args, self.terminal);
         let playbooks = self.playbooks();
         let totals = Totals { replayed: self.replayed(), names: &playbooks };
-        let mut parts = vec![overview::render(&totals, &self.streamed.notes, style.width, style.palette)];
+        let sharper = self.sharper();
+        let drawn = (style.width, style.palette);
+        let mut parts = vec![overview::render(&totals, &self.streamed.notes, sharper.as_ref(), self.args.stats, drawn)];
         parts.extend(self.whole().map(|said| text::wrapped(&said, style.width).join("\n")));
         if !shown.is_empty() {
             let heading = self.heading(shown.len(), groups);
@@ -357,6 +360,22 @@ impl Page<'_> {
             .enumerate()
             .flat_map(|(n, record)| of_playbook(record).map(move |finding| (key(&finding), n)));
         recorded.chain(own).min().map_or(0, |(_, playbook)| playbook)
+    }
+
+    /// The command that would make the picture sharper.
+    fn sharper(&self) -> Option<Command> {
+        self.paths.file(0)?; // what came through a pipe is gone
+        match sharper(self.replayed())? {
+            Sharper::Facts => {
+                let command = Command::new("playproof confirm").paths(self.paths.shortest());
+                Some(self.args.flags.reading(&["--tools"]).after(command))
+            }
+            Sharper::JoinedResends if self.args.reading.join_resends => None,
+            Sharper::JoinedResends => {
+                let command = Command::new("playproof replay").paths(self.paths.shortest()).and("--join-resends");
+                Some(self.args.flags.after(command))
+            }
+        }
     }
 
     /// The one command to run next: the worst call, explained.

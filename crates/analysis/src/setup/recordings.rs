@@ -7,7 +7,7 @@ use super::starter::{NamedText, PLAYBOOK};
 use crate::coverage::{expected, to_yaml};
 use crate::recorded::{of_recorded, without_echoes};
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
-use playproof_engine::event::{Decision, OutcomeKind};
+use playproof_engine::event::{Decision, EffectClaim, OutcomeKind};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{CallId, first_free};
 use playproof_engine::playbook::Access;
@@ -43,7 +43,8 @@ pub struct Recordings {
     pub hints: HintsByTool,
     /// Failed calls as shown, each with a different failure.
     failing: Vec<RecordedCall>,
-    seen: BTreeSet<(String, FailureKey)>,
+    /// By tool, failure, and whether the call has a key: without one it is another danger.
+    seen: BTreeSet<(String, FailureKey, bool)>,
 }
 
 /// The first failure of a call: kind and status, if recorded.
@@ -161,7 +162,7 @@ impl Recordings {
         row.is_redacted = raw.tool() != shown.tool();
         if let Some(failure) = failure
             && self.failing.len() < FAILURES
-            && self.seen.insert((raw.tool().to_owned(), failure))
+            && self.seen.insert((raw.tool().to_owned(), failure, raw.is_keyed()))
         {
             self.failing.push(shown.clone());
         }
@@ -185,27 +186,32 @@ impl Recordings {
         Some((format!("tools/{}.yaml", stem(&first.path)), render(&names.join(", "), rows.chain(listed(&self.hints)))))
     }
 
-    /// The fixture of the first failure that a rule matches and whose recording is complete, writes first; none without
-    /// one.
+    /// The fixture of the most dangerous failure that a rule matches and whose recording is complete; none without one.
     pub(super) fn fixture(&self, plan: &Plan) -> Option<NamedText> {
-        let writes = |call: &&RecordedCall| plan.facts(call.tool()).access == Access::Write;
-        let (writes, reads): (Vec<_>, Vec<_>) = self.failing.iter().partition(writes);
         let mut simulator = Simulator::new();
-        writes.into_iter().chain(reads).find_map(|call| of_call(plan, &mut simulator, call))
+        let all = self.failing.iter().filter_map(|call| of_call(plan, &mut simulator, call));
+        // Of several as dangerous ones, the first.
+        all.reduce(|most, next| if next.0 > most.0 { next } else { most }).map(|(_, named)| named)
     }
 }
 
-fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Option<NamedText> {
+/// How dangerous a failed call is: it writes, nobody knows whether it acted, no key tells a retry from a second request.
+type Danger = (bool, bool, bool);
+
+fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Option<(Danger, NamedText)> {
     let mut fixture = scripted(call)?;
     let scenario = Scenario::of_fixture(&fixture, plan);
     let record = simulator.run_fixture(plan, &scenario);
     let verdict = known_verdict(plan, record)?;
+    let claim = record.outcomes.first().map(|outcome| outcome.claim);
+    let writes = plan.facts(call.tool()).access == Access::Write;
+    let danger = (writes, claim == Some(EffectClaim::Unknown), !call.is_keyed());
     let expect = expected(plan, &scenario, record);
     fixture.title = format!("{} ends as recorded: {verdict}", call.tool());
     fixture.expect.insert(PLAYBOOK.to_owned(), expect);
     let text = HEAD.to_owned() + &to_yaml(&fixture);
     let name = format!("{}-meets-{}", slug(call.tool()), slug(&verdict));
-    fixture::parse(Source::whole("recorded", &*text)).ok().map(|_| (name, text))
+    fixture::parse(Source::whole("recorded", &*text)).ok().map(|_| (danger, (name, text)))
 }
 
 /// The last verdict of a run, if rules gave all verdicts and the end is determined.

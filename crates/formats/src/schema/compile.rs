@@ -88,6 +88,11 @@ impl Compiler<'_> {
             "title" => part.title = value.as_str().map(str::to_owned),
             "default" => part.default = Some(node(value)),
             "errorMessage" => part.help = value.as_str().map(str::to_owned),
+            "x-write" => part.written = value.as_str().map(str::to_owned),
+            "x-meant" => {
+                let meant = value.as_object().into_iter().flatten();
+                part.meant = meant.filter_map(|(word, text)| Some((word.clone(), text.as_str()?.to_owned()))).collect();
+            }
             "x-only" => {
                 part.only =
                     value.as_object().and_then(|only| only.iter().next()).map(|(k, v)| (k.clone(), self.texts(v)));

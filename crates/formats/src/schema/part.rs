@@ -85,6 +85,11 @@ pub(crate) struct Part {
     pub pattern: Option<Regex>,
     /// What to do where it is wrong.
     pub help: Option<String>,
+    /// How it is usually written.
+    pub written: Option<String>,
+    /// What people write in its place or, of a map, as its key, and what they mean. `<number>` and `<text>` are any number
+    /// and any text, which goes in the place of `{}`.
+    pub meant: BTreeMap<String, String>,
     /// Each item of a list.
     pub items: Option<usize>,
     /// The fewest and the most items or keys.
@@ -197,7 +202,10 @@ impl Part {
                 Type::Number => format!("a number{bounds}{places}"),
                 Type::Text => self.title.clone().unwrap_or_else(|| "a text".to_owned()),
                 Type::List => "a list".to_owned(),
-                Type::Map => format!("{}, written as a map", self.title.as_deref().unwrap_or("a map")),
+                Type::Map => match &self.title {
+                    Some(title) => format!("{title}, written as a map"),
+                    None => "a map".to_owned(),
+                },
             })
             .collect();
         told.join(" or ")

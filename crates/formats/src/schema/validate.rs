@@ -12,6 +12,9 @@ use crate::yaml::{MapEntry, Node, NodeKind, Scalar, in_millis, millis, one_of, s
 /// The longest label below a value, in bytes. The message above it says the same, and is wrapped.
 const LABEL: usize = 60;
 
+/// The most words of which a message says how each is written.
+const MOST_WORDS: usize = 4;
+
 /// The most keys that a message lists.
 const MOST_LISTED: usize = 40;
 
@@ -67,7 +70,7 @@ fn map(at: At<'_>, entries: &[MapEntry], key: &str) {
     let is_written = |key: &String| entries.iter().any(|entry| *entry.key == **key);
     let is_missing = |key: &&String| !is_written(key) && !suggested.contains(&key.as_str());
     for key in part.required.iter().filter(is_missing) {
-        missing(at, &name, &format!("`{key}`"));
+        missing(at, &name, &format!("`{key}`"), part.keys.get(key).and_then(|number| writes(at, *number, key)));
     }
     for (key, needed) in part.dependent.iter().filter(|(key, _)| is_written(key)) {
         for needed in needed.iter().filter(is_missing) {
@@ -78,11 +81,11 @@ fn map(at: At<'_>, entries: &[MapEntry], key: &str) {
     }
     for choice in &part.choices {
         let is_choice = |entry: &&MapEntry| choice.keys.iter().any(|key| **key == *entry.key);
-        let written: Vec<&MapEntry> = entries.iter().filter(is_choice).collect();
-        if choice.is_needed && written.is_empty() && choice.keys.iter().all(|key| is_missing(&key)) {
-            missing(at, &name, &one_of(choice.keys.iter().map(String::as_str)));
-        } else if choice.is_exclusive && written.len() > 1 {
-            several(at, &name, &written);
+        let chosen: Vec<&MapEntry> = entries.iter().filter(is_choice).collect();
+        if choice.is_needed && chosen.is_empty() && choice.keys.iter().all(|key| is_missing(&key)) {
+            missing(at, &name, &one_of(choice.keys.iter().map(String::as_str)), written(at).map(write));
+        } else if choice.is_exclusive && chosen.len() > 1 {
+            several(at, &name, &chosen);
         }
     }
     for (key, number) in &part.keys {
@@ -131,7 +134,11 @@ fn unknown_keys(at: At<'_>, name: &str, entries: &[MapEntry], unknown: &[&MapEnt
     for entry in unknown {
         at.problems().push_with(|| {
             steps::count(free.len());
-            let help = if let Some((key, help)) = in_millis(&entry.key, &entry.value, &free) {
+            let help = if let Some(text) = usual(at.part(), &entry.key) {
+                let key = text.split(':').next().unwrap_or_default();
+                suggested.extend(free.iter().copied().find(|known| *known == key));
+                write(text)
+            } else if let Some((key, help)) = in_millis(&entry.key, &entry.value, &free) {
                 suggested.push(key);
                 help
             } else if let Some(near) = did_you_mean(&entry.key, free.iter().copied()) {
@@ -170,9 +177,46 @@ fn size(at: At<'_>, name: &str, entries: &[MapEntry], unknown: usize) {
     }
 }
 
-fn missing(at: At<'_>, name: &str, keys: &str) {
+fn missing(at: At<'_>, name: &str, keys: &str, help: Option<String>) {
     let message = format!("{name} needs {keys}");
-    at.report(Diagnostic::error("missing_key", message).at(at.span(), format!("{keys} is missing")));
+    let diagnostic = Diagnostic::error("missing_key", message).at(at.span(), format!("{keys} is missing"));
+    at.report(match help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    });
+}
+
+/// How a key is written, of the part with this number.
+fn writes(at: At<'_>, number: usize, key: &str) -> Option<String> {
+    let (own, part) = (at.schema().own(number), at.schema().own(at.schema().resolved(number)));
+    if let Some(text) = own.written.as_ref().or(part.written.as_ref()) {
+        return Some(write(&format!("{key}: {text}")));
+    }
+    let words = part.words.as_ref().filter(|words| words.len() <= MOST_WORDS)?;
+    let pairs: Vec<String> = words.iter().map(|word| format!("{key}: {word}")).collect();
+    Some(format!("write {}", one_of(pairs.iter().map(String::as_str))))
+}
+
+/// How the value at a place is usually written.
+fn written(at: At<'_>) -> Option<&'static str> {
+    at.stated().written.as_deref().or(at.part().written.as_deref())
+}
+
+/// What people mean by a word that they write for a part, or as a key of it.
+fn usual<'p>(part: &'p Part, word: &str) -> Option<&'p str> {
+    part.meant.get(&word.to_ascii_lowercase()).map(String::as_str)
+}
+
+/// A value as it is written in a file: a text in quotes.
+fn quoted(text: &str, value: Scalar) -> String {
+    match value {
+        Scalar::Text => format!("'{}'", shorten(text).replace('\'', "''")),
+        _ => text.to_owned(),
+    }
+}
+
+fn write(text: impl AsRef<str>) -> String {
+    format!("write `{}`", text.as_ref())
 }
 
 /// Reports keys of which only one is written.
@@ -195,7 +239,7 @@ fn kinds(at: At<'_>, name: &str, key: &str, number: usize, is_missing: bool) {
         at.report(Diagnostic::error("other_kind", message).at(span, format!("not for `{kind}`")));
     }
     if is_for && part.is_needed && is_missing {
-        missing(at, &format!("{name} with `{beside}: {kind}`"), &format!("`{key}`"));
+        missing(at, &format!("{name} with `{beside}: {kind}`"), &format!("`{key}`"), writes(at, number, key));
     }
 }
 
@@ -209,7 +253,12 @@ fn fault(at: At<'_>, key: &str) {
         Some(Fault::Empty) => Diagnostic::error("empty_text", "this text is empty").at(at.span(), "write a few words"),
         Some(Fault::Form) => {
             let text = near.node().text().unwrap_or_default();
-            name_fault(near.part(), text).at(at.span(), "not of this form")
+            let fault = name_fault(near.part(), text).at(at.span(), "not of this form");
+            match meant(at.node(), if alternatives.is_empty() { std::slice::from_ref(&at) } else { &alternatives }, key)
+            {
+                Some(help) => fault.help(help),
+                None => fault,
+            }
         }
         _ => unexpected(at, &alternatives, key),
     });
@@ -239,7 +288,12 @@ fn unexpected(at: At<'_>, alternatives: &[At<'_>], key: &str) -> Diagnostic {
     let diagnostic = Diagnostic::error("wrong_type", format!("expected {what}, found {}", at.node().describe()));
     let diagnostic = diagnostic.at(at.span(), label);
     let of_part = || all.iter().find_map(|one| one.part().help.clone());
-    match meant(at.node(), all, key).or_else(of_part) {
+    let only_word = || match all {
+        [one] => one.part().words.as_deref().and_then(|words| if let [word] = words { Some(word) } else { None }),
+        _ => None,
+    };
+    let usual = || written(at).map(str::to_owned).or_else(|| only_word().cloned());
+    match meant(at.node(), all, key).or_else(of_part).or_else(|| usual().map(write)) {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
@@ -249,6 +303,9 @@ fn unexpected(at: At<'_>, alternatives: &[At<'_>], key: &str) -> Diagnostic {
 fn meant(node: &Node, all: &[At<'_>], key: &str) -> Option<String> {
     let takes = |of: Type| all.iter().any(|one| one.part().takes(of));
     let NodeKind::Scalar { text, value } = &node.kind else { return wrapped(node, all) };
+    if let Some(help) = all.iter().find_map(|one| meant_by(*one, text, *value)) {
+        return Some(help);
+    }
     let words = all.iter().filter_map(|one| one.part().words.as_ref()).flatten().map(String::as_str);
     if let Some(near) = did_you_mean(text, words) {
         return Some(format!("did you mean `{near}`?"));
@@ -265,10 +322,34 @@ fn meant(node: &Node, all: &[At<'_>], key: &str) -> Option<String> {
         }
         return text.parse::<f64>().is_ok().then(|| format!("write `{}` without quotes", shorten(text)));
     }
+    let holds = |one: &&At<'_>| one.part().items.is_some_and(|items| one.with(node, items).fits());
+    if all.iter().any(|one| holds(&one)) {
+        return Some(format!("write `{key}: [{}]`", shorten(text)));
+    }
     if !is_text && *value != Scalar::Null && takes(Type::Text) {
         return Some(format!("write it in quotes: `\"{}\"`", shorten(text)));
     }
     wrapped(node, all)
+}
+
+/// What people mean by a word or a number that they write in the place of a part.
+fn meant_by(at: At<'_>, text: &str, value: Scalar) -> Option<String> {
+    let part = at.part();
+    let of_map = |text: &str| if part.takes(Type::Map) { format!("{{ {text} }}") } else { text.to_owned() };
+    if let Some(text) = usual(part, text) {
+        return Some(write(of_map(text)));
+    }
+    let form = match value {
+        Scalar::Whole(_) => usual(part, "<number>"),
+        Scalar::Text => usual(part, "<text>"),
+        Scalar::Null | Scalar::Bool(_) | Scalar::Huge | Scalar::Float(_) => None,
+    };
+    if let Some(form) = form {
+        return Some(write(of_map(&form.replace("{}", &quoted(text, value)))));
+    }
+    let number = *part.keys.get(text)?;
+    let form = at.schema().own(at.schema().resolved(number)).written.as_deref()?;
+    Some(write(of_map(&format!("{text}: {form}"))))
 }
 
 /// How a map with one key is written.

@@ -16,6 +16,9 @@ const SUFFIXES: [(&str, u64); 9] = [
     ("_m", 60_000),
 ];
 
+/// Numbers without a unit below this one may mean seconds.
+const MOST_SECONDS: u64 = 1_000;
+
 /// The known key that `key` means if only the unit is wrong, and what to write.
 pub(crate) fn in_millis<'k>(key: &str, value: &Node, known: &[&'k str]) -> Option<(&'k str, String)> {
     let named = |stem: &str| {
@@ -24,11 +27,21 @@ pub(crate) fn in_millis<'k>(key: &str, value: &Node, known: &[&'k str]) -> Optio
     };
     let by_suffix = SUFFIXES.iter().find_map(|(suffix, unit)| Some((named(key.strip_suffix(suffix)?)?, Some(*unit))));
     let (known, unit) = by_suffix.or_else(|| Some((named(key)?, None)))?;
-    let help = match converted(value, unit) {
-        Some(value) => format!("write `{known}: {value}`, in milliseconds"),
-        None => format!("write `{known}`, in milliseconds"),
+    let help = match (converted(value, unit), bare_seconds(value).filter(|_| unit.is_none())) {
+        (Some(value), Some((seconds, ms))) => {
+            format!("write `{known}: {ms}` for {seconds} s; `{known}: {value}` is {value} ms")
+        }
+        (Some(value), None) => format!("write `{known}: {value}`, in milliseconds"),
+        (None, Some((seconds, ms))) => format!("write `{known}: {ms}` for {seconds} s"),
+        (None, None) => format!("write `{known}`, in milliseconds"),
     };
     Some((known, help))
+}
+
+/// A number without a unit, if it may mean seconds, and these in milliseconds.
+fn bare_seconds(value: &Node) -> Option<(&str, u64)> {
+    let NodeKind::Scalar { text, .. } = &value.kind else { return None };
+    decimal::parse(text, 3).filter(|ms| *ms < MOST_SECONDS * 1_000).map(|ms| (&**text, ms))
 }
 
 /// The value in milliseconds, as text.

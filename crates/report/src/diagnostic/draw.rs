@@ -37,14 +37,15 @@ pub fn render(report: &Report, width: usize, colour: bool) -> String {
 
 /// The last line of one or several reports: `2 errors, 1 warning`.
 pub fn tally<'a>(reports: impl IntoIterator<Item = &'a Report>) -> String {
-    let (mut errors, mut warnings) = (0, 0);
+    let (mut errors, mut warnings, mut notes) = (0, 0, 0);
     for diagnostic in reports.into_iter().flat_map(|report| &report.diagnostics) {
         match diagnostic.severity {
             Severity::Error => errors += 1,
             Severity::Warning => warnings += 1,
+            Severity::Note => notes += 1,
         }
     }
-    let parts = [(errors, "error", "errors"), (warnings, "warning", "warnings")];
+    let parts = [(errors, "error", "errors"), (warnings, "warning", "warnings"), (notes, "note", "notes")];
     let said: Vec<String> =
         parts.into_iter().filter(|part| part.0 > 0).map(|(n, one, many)| text::counted(n, one, many)).collect();
     said.join(", ")
@@ -52,7 +53,8 @@ pub fn tally<'a>(reports: impl IntoIterator<Item = &'a Report>) -> String {
 
 fn theme(colour: bool) -> GraphicalTheme {
     let styles = if colour { ThemeStyles::ansi() } else { ThemeStyles::none() };
-    let characters = ThemeCharacters { error: "×".into(), warning: "!".into(), ..ThemeCharacters::unicode() };
+    let characters =
+        ThemeCharacters { error: "×".into(), warning: "!".into(), advice: "-".into(), ..ThemeCharacters::unicode() };
     GraphicalTheme { characters, styles }
 }
 
@@ -117,13 +119,14 @@ impl std::error::Error for Drawing<'_> {}
 impl miette::Diagnostic for Drawing<'_> {
     fn code<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
         // Only the ids of warnings are for people: `playproof help ID` explains them.
-        (self.diagnostic.severity == Severity::Warning).then(|| Box::new(self.diagnostic.id) as _)
+        (self.diagnostic.severity != Severity::Error).then(|| Box::new(self.diagnostic.id) as _)
     }
 
     fn severity(&self) -> Option<miette::Severity> {
         Some(match self.diagnostic.severity {
             Severity::Error => miette::Severity::Error,
             Severity::Warning => miette::Severity::Warning,
+            Severity::Note => miette::Severity::Advice,
         })
     }
 

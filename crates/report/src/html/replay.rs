@@ -9,6 +9,7 @@ use super::document::Document;
 use super::markup::Html;
 use super::table::{Cell, Table};
 use crate::explain::WorstFinding;
+use crate::opening::sentences;
 use crate::overview::{self, InputNote};
 use crate::style::Palette;
 use crate::summary::{RowOf, Section, Totals};
@@ -68,10 +69,14 @@ pub fn replay(shown: &ReplayPage<'_>, calls: CallsShown<'_>) -> String {
     let (pieces, about): (Vec<Html>, Vec<Vec<RowOf>>) = calls.into_iter().map(|call| (call.html, call.of)).unzip();
     let sections = shown.totals.sections();
     // The calls take what room is left, so they are chosen before anything counts them or links to them.
+    let found = Html::of(|html| {
+        html.line("p", "", &sentences(&shown.totals).join(" "));
+    });
     let (first, summary) = (went_wrong(&wrong, wrong.len(), of_worst), summary(shown));
     let others = numbers(shown, &sections, &BTreeMap::new());
-    let room = others.iter().map(|(_, _, html)| html.len()).sum::<usize>() + first.len() + summary.len();
+    let room = others.iter().map(|(_, _, html)| html.len()).sum::<usize>() + found.len() + first.len() + summary.len();
     let pieces = page.fitting(pieces, room);
+    page.section("found", "What was found", &found);
     page.section("wrong", "What went wrong", &went_wrong(&wrong, pieces.len(), of_worst));
     page.section("summary", "Summary", &summary);
     let links = links(&about, pieces.len());
@@ -266,15 +271,15 @@ fn verdict(totals: &Totals<'_>) -> Html {
                 None => ("good", "clean"),
             };
             let [own, sent] = worst.map(|(_, kinds)| kinds.map(words)).unwrap_or_default();
-            let unless = if is_sure { "" } else { ", unless these rest on calls that it sends less often" };
+            let fewer = if is_sure { "" } else { ", or fewer: it sends some calls less often" };
             html.element("p", "", |html| {
                 html.line("span", &format!("tag {class}"), severity);
                 html.line("span", "strong", &text::fitted(&name, 100));
                 let said = match (own.is_empty(), sent.is_empty()) {
                     (true, true) => "no finding that is unsafe or a doubt".to_owned(),
                     (false, true) => own,
-                    (true, false) => format!("it sends calls as recorded that show {sent}{unless}"),
-                    (false, false) => format!("{own}; it also sends calls as recorded that show {sent}{unless}"),
+                    (true, false) => format!("the recorded calls with {sent} stay as they were{fewer}"),
+                    (false, false) => format!("{own}; the recorded calls with {sent} stay as they were{fewer}"),
                 };
                 html.text(&format!(": {said}"));
             });

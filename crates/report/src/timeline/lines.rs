@@ -365,7 +365,7 @@ pub fn outcome(transcript: &Transcript<'_>, kind: OutcomeKind) -> String {
     let names = transcript.names;
     match kind {
         OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => kind.as_str().to_owned(),
-        OutcomeKind::Deprecated(_) => "deprecated: the planner reconciles".to_owned(),
+        OutcomeKind::Deprecated(_) => "deprecated: given up; the planner reads the upstream's state first".to_owned(),
         OutcomeKind::Escalated(queue) => format!("escalated: queue {}", names.queue(queue)),
         OutcomeKind::Reversed(reason) => format!("reversed: {}", text::escape_unprintable(names.reason(reason))),
         OutcomeKind::Refused(why) => format!("refused: {}", why.as_str()),

@@ -25,23 +25,25 @@ pub struct Shown<'a> {
 
 /// The page of one playbook, without a line break at its end.
 pub fn page(shown: &Shown<'_>, width: usize, palette: Palette, colour: bool) -> String {
-    let Shown { result, plan, loaded, against } = *shown;
-    let mut sections = vec![properties(result, palette)];
-    for property in &result.properties {
-        let Some(shown) = &property.counterexample else { continue };
-        let mut lines = vec![palette.strong(&format!(
-            "{}: {}",
-            property.id.as_str(),
-            sentence(property.id, 2, About { declared: true, ..About::default() })
-        ))];
+    let mut sections = vec![properties(shown.result, palette)];
+    sections.extend(counterexamples(shown, width, palette, colour));
+    sections.extend(rests_on(shown.result, width, palette));
+    sections.extend(shown.against.map(|(old, asked)| compared(old, asked, palette)));
+    sections.join("\n\n")
+}
+
+/// Each counterexample: its story, its timeline and the rows that decided it.
+pub fn counterexamples(shown: &Shown<'_>, width: usize, palette: Palette, colour: bool) -> Vec<String> {
+    let Shown { result, plan, loaded, .. } = *shown;
+    let found = result.counterexamples().map(|(id, shown)| {
+        let said = sentence(id, 2, About { declared: true, ..About::default() });
+        let mut lines = vec![palette.strong(&format!("{}: {said}", id.as_str()))];
         lines.extend(wrapped(&story_of(shown), width));
         lines.extend(story::timeline(plan, shown, palette));
-        lines.extend(story::rows(plan, loaded, property.id, shown).map(|report| render(&report, width, colour)));
-        sections.push(lines.join("\n"));
-    }
-    sections.extend(rests_on(result, width, palette));
-    sections.extend(against.map(|(old, asked)| compared(old, asked, palette)));
-    sections.join("\n\n")
+        lines.extend(story::rows(plan, loaded, id, shown).map(|report| render(&report, width, colour)));
+        lines.join("\n")
+    });
+    found.collect()
 }
 
 /// The same as Markdown.

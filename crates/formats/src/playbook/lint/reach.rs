@@ -46,7 +46,7 @@ pub(super) fn guards(loaded: &Loaded, live: &[bool], found: &mut Vec<Diagnostic>
 }
 
 fn unreached(verdict: &Verdict, guard: &str, place: &Range<usize>, why: &str) -> Diagnostic {
-    Diagnostic::warning("unreached_guard", format!("`{guard}` of `{}` can never run: {why}", verdict.name))
+    Diagnostic::note("unreached_guard", format!("`{guard}` of `{}` can never run: {why}", verdict.name))
         .at(place.clone(), "never reached")
         .help(format!("remove `{guard}`, or check the verdict's `effect` and the conditions of its rules"))
 }

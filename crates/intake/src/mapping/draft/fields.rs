@@ -92,8 +92,17 @@ impl<'s> FieldFinder<'s> {
         let rows = &self.roles.calls;
         let mut conditions = self.roles.call_where.clone();
         let id = self.id().map(|(id, _)| id);
-        if self.roles.ids.is_none() && id.is_some() {
-            conditions.extend(self.attempt().map(|field| (field.path.clone(), "1".into())));
+        // Rows of further attempts are no calls of their own: they repeat the id of the first.
+        let repeats = |path: &String| {
+            self.survey.fields.get(path).is_some_and(|field| keys(self.survey, field, rows).len() < rows.len())
+        };
+        let is_of_attempts = match &self.roles.ids {
+            None => id.is_some(),
+            Some((of_call, _)) => repeats(of_call),
+        };
+        if is_of_attempts {
+            let of_calls = self.attempt().filter(|field| rows.is_subset(&field.rows));
+            conditions.extend(of_calls.map(|field| (field.path.clone(), "1".into())));
         }
         let is_run = |field: &FieldStats| field.is_label() && Some(&field.path) != id.as_ref();
         let holds_args =
