@@ -52,7 +52,8 @@ export function serve(dispatch) {
     } else if (!line.late) {
       world.next?.(line);
     }
+    const named = line.type === "hello" ? { protocol: "dispatch/1" } : {};
     // Promises that can go on have gone on when `setImmediate` runs.
-    setImmediate(() => process.stdout.write(JSON.stringify({ do: out.splice(0) }) + "\n"));
+    setImmediate(() => process.stdout.write(JSON.stringify({ ...named, do: out.splice(0) }) + "\n"));
   });
 }

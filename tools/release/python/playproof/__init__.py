@@ -18,7 +18,7 @@ from ._calls import (
     run,
 )
 from ._dispatcher import Dispatcher
-from .conformance import conform
+from .conformance import Failed, conform
 
 __all__ = [
     "Attempt",
@@ -26,6 +26,7 @@ __all__ = [
     "CallFailed",
     "Dispatcher",
     "DispatcherLost",
+    "Failed",
     "Outcome",
     "PlayproofError",
     "SyncDispatcher",

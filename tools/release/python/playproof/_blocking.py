@@ -7,8 +7,8 @@ import functools
 import threading
 from typing import Any, Callable, Coroutine, Dict, Iterable, List, Optional, TypeVar
 
-from ._calls import Call, Outcome, Send, Tool
-from ._dispatcher import Dispatcher, Function, OfArguments, Path
+from ._calls import Call, Outcome, PlayproofError, Send, Tool
+from ._dispatcher import NOT_STARTED, STARTED, Dispatcher, Function, OfArguments, Path
 
 T = TypeVar("T")
 
@@ -19,32 +19,55 @@ class SyncDispatcher:
     def __init__(self, playbook: Path, **options: Any) -> None:
         #: Has the handlers, which may be set until it starts.
         self.driver = Dispatcher(playbook, **options)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="playproof-loop", daemon=True)
+        self._loop: Optional[asyncio.AbstractEventLoop] = None  # while it runs
+        self._thread: Optional[threading.Thread] = None
+        self._lock = threading.Lock()
 
     def __enter__(self) -> SyncDispatcher:
-        self._thread.start()
+        self.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Starts the process, and takes over what its journal has."""
+        with self._lock:
+            if self._thread is not None:
+                raise PlayproofError(STARTED)
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, name="playproof-loop", daemon=True)
+            self._thread.start()
         try:
             self._wait(self.driver.start())
         except BaseException:
             self._stop()
             raise
-        return self
 
-    def __exit__(self, *_: Any) -> None:
+    def close(self) -> None:
+        """Cancels what is open, and ends the process."""
+        if self._loop is None:
+            return
         try:
             self._wait(self.driver.close())
         finally:
             self._stop()
 
     def _stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None and self._thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            self._thread.join()
+            loop.close()
 
     def _wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Waits in the context of the caller. Who is interrupted cancels."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        loop = self._loop
+        if loop is None:
+            coroutine.close()
+            raise PlayproofError(NOT_STARTED)
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
             return future.result()
         except BaseException:

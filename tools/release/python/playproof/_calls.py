@@ -17,6 +17,7 @@ Event = Dict[str, Any]
 # Makes one request: returns its result, or raises what failed. Asynchronous, or blocking: then it gets a thread.
 Send = Callable[["Attempt"], Any]
 
+MILLIS_MAX = 18446744073709551  # the latest moment of the protocol
 FORMS = ("failure", "refusal", "dispatch", "openai", "anthropic")
 
 
@@ -34,6 +35,23 @@ class Call:
     answer_within_ms: Optional[float] = None
     steps: Optional[Dict[str, Any]] = None
     id: Optional[str] = None
+
+    def check(self) -> None:
+        """Raises where the dispatcher could not read the call."""
+        for name in ("tool", "key", "run", "token", "id"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{name} of a call is a text, not {value!r}")
+        if not self.tool:
+            raise PlayproofError("`tool` is missing", "bad_line")
+        for name in ("timeout_ms", "answer_within_ms"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+                raise TypeError(f"{name} of a call is a number of milliseconds, not {value!r}")
+            if value is not None and not 0 <= value <= MILLIS_MAX:
+                raise ValueError(f"{name} of a call is a number of milliseconds from 0, not {value!r}")
+        if self.steps is not None and not isinstance(self.steps, dict):
+            raise TypeError(f"steps of a call are a dict, not {self.steps!r}")
 
 
 @dataclasses.dataclass

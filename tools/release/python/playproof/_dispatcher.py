@@ -33,6 +33,8 @@ NO_HANDLER = {"error": {"status": 400, "message": "no handler"}}
 NOT_SENT = {"error": {"kind": "not_sent", "message": "its caller went away before it was sent"}}
 INTERRUPTED = {"error": {"kind": "interrupted", "message": "the program that sent it has ended"}}
 UNREADABLE = ("bad_line", "line_too_long", "unknown_type")
+NOT_STARTED = "the dispatcher has not started, or is closed: use it in `async with`, or `with` of a `SyncDispatcher`"
+STARTED = "the dispatcher has started before: make another one"
 SUCCESS = ("succeeded", "succeeded_after_compensation")
 SHARED = ("joined", "cached")
 
@@ -216,7 +218,17 @@ class Dispatcher:
             self._answer(call, request, what_came(raised, value))
 
     async def gather(self, calls: Iterable[Call]) -> List[Outcome]:
-        """Makes calls at once, in their order, and gives their outcomes in the same order. One is `lost` if need be."""
+        """Makes calls at once, in their order, and gives their outcomes in the same order. One is `lost` if need be.
+
+        What is wrong with any of them is raised before the first is sent.
+        """
+        calls, ids = list(calls), set(self._calls)
+        for made in calls:
+            made.check()
+            encode([made.args, made.steps])
+            if made.id in ids:
+                raise ValueError(f"a call has the id {made.id}")
+            ids.update([made.id] if made.id else [])
         return list(await asyncio.gather(*(self._outcome(made) for made in calls)))
 
     async def _outcome(self, made: Call) -> Outcome:
@@ -281,8 +293,8 @@ class Dispatcher:
         await self._ask(type="end_run", run=run)
 
     async def _ask(self, **line: Any) -> Dict[str, Any]:
-        if self._lost is not None:
-            raise PlayproofError(self._lost)
+        if self._lost is not None or (self._process is None and self._again is None):
+            raise PlayproofError(self._lost or NOT_STARTED)
         answer: asyncio.Future[Dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._say(None, answer, **line)
         return await answer
@@ -297,6 +309,8 @@ class Dispatcher:
 
     async def start(self) -> None:
         """Starts the process, and takes over what its journal has."""
+        if self._next is not None or self._process is not None or self._lost is not None or self._is_closing:
+            raise PlayproofError(STARTED)
         await self._connect()
 
     async def _connect(self) -> None:
@@ -334,7 +348,7 @@ class Dispatcher:
 
     def _on_end(self, process: Process) -> None:
         if self._hello is not None:
-            said = process.stderr() or "it said nothing"
+            said = process.stderr().replace("`--unlocked`", "`unlocked=True`") or "it said nothing"
             hello, self._hello = self._hello, None
             hello.set_exception(PlayproofError(f"the dispatcher did not start: {said}"))
         elif not self._is_closing:
@@ -599,7 +613,8 @@ class Dispatcher:
 
     def _begin(self, made: Call) -> _Open:
         if self._lost is not None or self._is_closing or (self._process is None and self._again is None):
-            raise PlayproofError(self._lost or "the dispatcher has not started, or is closed: use `async with`")
+            raise PlayproofError(self._lost or NOT_STARTED)
+        made.check()
         self._number += 1
         run = made.run or _calls._PLACE.get()[0]
         id = made.id or f"{run or 'call'}-{self._prefix}-{self._number}"

@@ -13,7 +13,9 @@ import inspect
 import json
 import os
 import sys
-from typing import Any, Awaitable, Callable, Dict, List, Optional, Union
+import threading
+from concurrent.futures import Future
+from typing import Any, Awaitable, Callable, Coroutine, Dict, List, Optional, Union
 
 from ._calls import PlayproofError
 from ._dispatcher import find_program
@@ -29,6 +31,10 @@ class Failed(Exception):
     def __init__(self, error: Optional[Line]) -> None:
         super().__init__((error or {}).get("message") or "")
         self.error: Line = error or {}
+
+
+class Raised(Exception):
+    """A dispatcher has raised; the driver was told so."""
 
 
 class World:
@@ -92,9 +98,14 @@ async def answer(dispatches: Dispatches, reader: asyncio.StreamReader, write: Ca
         while loop._ready:  # until nothing more can happen by itself
             await asyncio.sleep(0)
         for known in worlds.values():
-            if known._task.done() and not known._task.cancelled():  # type: ignore[union-attr]
-                known._task.result()  # type: ignore[union-attr]
-        write(json.dumps({"do": out}).encode() + b"\n")
+            task: Any = known._task
+            raised = task.exception() if task.done() and not task.cancelled() else None
+            if raised is not None:
+                text = f"the dispatcher raised {raised!r} in the call {known.id}"
+                write(json.dumps({"error": text, "code": "raised"}).encode() + b"\n")
+                raise Raised(text) from raised
+        named = {"protocol": "dispatch/1"} if line["type"] == "hello" else {}
+        write(json.dumps({**named, "do": out}).encode() + b"\n")
         out.clear()
 
 
@@ -125,20 +136,41 @@ def conform(
 ) -> str:
     """Compares a dispatcher of this process with a playbook, on fixtures or folders of them; gives the report.
 
-    A difference raises `AssertionError` with the report: the fixture, the call, and the first decision that differs.
+    A difference raises `AssertionError` with the report: the fixture, the call, and the first decision that differs. A
+    dispatcher that raises is a `PlayproofError` with fixture and call, whose cause is what it raised.
     """
     if os.name == "nt":
         raise PlayproofError("`conform` needs a POSIX shell")
     options = [*(["--playbook", playbook] if playbook else []), *(["--ignore", "waits"] if ignore_waits else [])]
     options += ["--only", "effects"] if only_effects else []
     words = [program or find_program(), "conform", *options, *fixtures]
-    return asyncio.run(_conform(dispatches, [os.fspath(word) for word in words]))
+    return _run(_conform(dispatches, [os.fspath(word) for word in words]))
+
+
+def _run(work: Coroutine[Any, Any, str]) -> str:
+    """Runs it in a loop of its own: below a running loop, in a thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    ended: Future[str] = Future()
+
+    def run() -> None:
+        try:
+            ended.set_result(asyncio.run(work))
+        except BaseException as raised:
+            ended.set_exception(raised)
+
+    thread = threading.Thread(target=run, name="playproof-conform")
+    thread.start()
+    thread.join()
+    return ended.result()
 
 
 async def _conform(dispatches: Dispatches, command: List[str]) -> str:
     # The shell that `--exec` starts only hands the lines on.
     (hears, theirs), (ours, says) = os.pipe(), os.pipe()
-    relay = f"exec 3<&0; cat <&3 >&{theirs} & exec cat <&{ours}"
+    relay = f"exec 3<&0; cat <&3 >/dev/fd/{theirs} & exec cat </dev/fd/{ours}"  # a shell may know no number above 9
     process = await asyncio.create_subprocess_exec(
         *command, "--exec", relay, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, pass_fds=(theirs, ours)
     )
@@ -152,17 +184,21 @@ async def _conform(dispatches: Dispatches, command: List[str]) -> str:
         answering = asyncio.ensure_future(answer(dispatches, reader, answers.write))
         ends = asyncio.ensure_future(process.communicate())
         await asyncio.wait([answering, ends], return_when=asyncio.FIRST_COMPLETED)
-        if answering.done() and answering.exception() is not None and process.returncode is None:
+        raised = answering.exception() if answering.done() else None
+        if raised is not None and not isinstance(raised, Raised) and process.returncode is None:
             process.kill()
         answers.close()  # the shell ends with its input
         out, err = await ends
         answering.cancel()
         transport.close()
-    if answering.done() and not answering.cancelled() and answering.exception() is not None:
-        raise answering.exception()  # type: ignore[misc]
+    said = err.decode("utf-8", "replace").strip().replace(f"`{relay}`", "the dispatcher")
+    if isinstance(raised, Raised):
+        raise PlayproofError(said) from raised.__cause__
+    if raised is not None:
+        raise raised
     report = out.decode("utf-8", "replace").strip()
     if process.returncode == 1:
         raise AssertionError(report)
     if process.returncode:
-        raise PlayproofError(err.decode("utf-8", "replace").strip())
+        raise PlayproofError(said)
     return report

@@ -6,7 +6,7 @@ import unittest
 
 from place import ROOT, playproof, program
 
-from playproof.conformance import Failed
+from playproof import Failed
 
 FIXTURE = ROOT / "fixtures" / "unkeyed-refund-times-out-after-landing.yaml"
 
@@ -47,12 +47,22 @@ class Conformance(unittest.TestCase):
             self.assertIn("unkeyed-refund-times-out-after-landing", str(differs.exception))
         self.assertIn("dispatcher: 3 effects", str(differs.exception))
 
-    def test_what_a_dispatcher_raises_is_raised(self):
+    def test_what_a_dispatcher_raises_is_told_with_fixture_and_call(self):
         async def broken(call, world):
             raise KeyError("order")
 
-        with self.assertRaises(KeyError):
+        with self.assertRaises(playproof.PlayproofError) as raised:
             self.conform(broken)
+        self.assertIsInstance(raised.exception.__cause__, KeyError)
+        said = str(raised.exception)
+        self.assertTrue("unkeyed-refund-times-out" in said and "KeyError('order') in the call" in said, said)
+        self.assertNotIn("exec 3", said)
+
+    def test_it_works_below_a_running_loop(self):
+        async def test():
+            return self.conform(cautious)
+
+        self.assertIn("1 the same", asyncio.run(test()))
 
     def test_a_fixture_that_is_not_there_is_an_error(self):
         with self.assertRaises(playproof.PlayproofError):

@@ -37,6 +37,42 @@ class Asynchronous(Case):
             self.assertEqual((await d.call(REFUND, {}, lambda attempt: "paid")).result(), "paid")
             d._lost = None
 
+    async def test_what_is_wrong_with_one_of_several_calls_is_raised_before_any_is_sent(self):
+        sent = []
+
+        def right():
+            return Call(REFUND, {}, sent.append, id="a")
+
+        wrong = [
+            (Call(REFUND, {}, sent.append, timeout_ms=-1), ValueError),
+            (Call(REFUND, {}, sent.append, timeout_ms="1"), TypeError),
+            (Call(REFUND, {}, sent.append, id="a"), ValueError),
+            (Call(REFUND, {"at": {1, 2}}, sent.append), TypeError),
+            (Call(REFUND, {"at": float("nan")}, sent.append), ValueError),
+            (Call(REFUND, {}, sent.append, key=5), TypeError),
+        ]
+        async with self.dispatcher() as d:
+            for call, error in wrong:
+                with self.assertRaises(error):
+                    await d.gather([right(), call])
+            await asyncio.sleep(0.05)
+            self.assertEqual((sent, await d.history()), ([], {"history": [], "open": []}))
+
+    async def test_it_starts_once(self):
+        d = self.dispatcher()
+        for ask in (d.history, lambda: d.call(REFUND, {}, lambda attempt: None)):
+            with self.assertRaisesRegex(PlayproofError, "has not started"):
+                await ask()
+        async with d:
+            with self.assertRaisesRegex(PlayproofError, "started before"):
+                await d.start()
+        with self.assertRaises(PlayproofError):
+            await d.start()
+
+    async def test_a_playbook_without_a_lock_is_refused_in_words_of_python(self):
+        with self.assertRaisesRegex(PlayproofError, "unlocked=True"):
+            await self.dispatcher(unlocked=False).start()
+
     async def test_a_call_that_succeeds_gives_its_result(self):
         async def send(attempt):
             return {"id": attempt.key, "order": attempt.args["order"]}
@@ -328,6 +364,22 @@ class Tools(Case):
 
 
 class Synchronous(Case):
+    def test_it_starts_once_and_says_so_outside_of_with(self):
+        d = SyncDispatcher(self.playbook, **self.options())
+        for ask in (d.history, lambda: d.call(REFUND, {}, lambda attempt: None)):
+            with self.assertRaisesRegex(PlayproofError, "has not started"):
+                ask()
+        d.start()
+        with self.assertRaisesRegex(PlayproofError, "started before"):
+            d.start()
+        self.assertEqual(d.call(REFUND, {}, lambda attempt: "paid").result(), "paid")
+        d.close()
+        d.close()
+        with self.assertRaisesRegex(PlayproofError, "is closed"):
+            d.history()
+        with self.assertRaisesRegex(PlayproofError, "started before"):
+            d.start()
+
     def test_calls_block_and_threads_share_a_dispatcher(self):
         def send(attempt):
             time.sleep(0.01)
