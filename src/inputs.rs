@@ -496,6 +496,27 @@ pub fn journal(path: &str) -> Result<Option<Vec<u8>>, Failure> {
     }
 }
 
+/// What persons have said of the calls of inputs that are journals: a line for each call that is wanted, by its reference.
+///
+/// # Errors
+/// A path that cannot be read; a damaged journal.
+pub fn resolved(
+    paths: &[String],
+    redaction: &RedactionRules,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, Failure> {
+    let mut lines = Vec::new();
+    for path in paths.iter().filter(|path| files::size(path).is_some()) {
+        let Some(bytes) = journal(path)? else { continue };
+        let all = trace::resolved(&bytes).map_err(|why| unusable_journal(&files::display_name(path), why))?;
+        lines.extend(all.iter().filter(|of| is_wanted(&of.reference)).map(|of| {
+            let (reference, by) = (redaction.text(&of.reference), redaction.text(&of.said.by));
+            format!("resolved: {reference} as `{}`, by {by}", of.said.effect().as_str())
+        }));
+    }
+    Ok(lines)
+}
+
 /// The first of some things, and how many more there are.
 pub fn first_of(mut all: impl Iterator<Item = String>) -> String {
     let mut shown: Vec<String> = all.by_ref().take(NAMED).collect();
@@ -515,8 +536,9 @@ pub fn unusable_journal(name: &str, why: Unusable) -> Failure {
             let shown = first_of(calls.iter().map(|OpenCall { id, tool }| format!("`{id}` ({tool})")));
             let Decider { playbook, fingerprint, engine, shadow } = *by;
             let short = fingerprint.get(..12).unwrap_or(&fingerprint);
-            let said = format!("`{name}` has open calls that another playbook or engine decides: {shown}");
-            let how = if shadow { " and `--shadow`" } else { "" };
+            let said =
+                format!("`{name}` has open calls that were begun under another playbook, engine or flag: {shown}");
+            let how = if shadow { " and `--shadow`" } else { " without `--shadow`" };
             Failure::new(said).help(format!(
                 "serve it with the playbook `{playbook}` ({short}){how} and version {engine} until they have ended, or move \
                  the journal away after somebody has looked into them"

@@ -17,7 +17,7 @@ use crate::workspace::{Workspace, load_fixture};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::plan::Plan;
 use playproof_report::text::counted;
-use playproof_serve::conform::{Compared, Comparison, Difference, compare};
+use playproof_serve::conform::{Compared, Comparison, Difference, Uncompared, compare};
 
 /// How long a dispatcher may be silent.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -39,8 +39,9 @@ pub enum Only {
 /// What is compared.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The command reads lines of `dispatch/1` and answers each with one (docs/dispatch-protocol.md). Playproof has the clock and the
-upstream. `examples/conform` has a shim for Node and two dispatchers; the package `playproof` has one for asyncio.
+The command reads lines of `dispatch/1` and answers each with one (`playproof help dispatch`, `playproof schema dispatch`).
+One process gets all fixtures, and forgets everything at each `hello`. Playproof has the clock and the upstream. The package
+`playproof` has a shim for asyncio.
 
 Examples:
   playproof conform --exec 'python3 my_dispatcher.py'
@@ -77,6 +78,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let how = Comparison { ignores_waits: args.ignore.is_some(), only_effects: args.only.is_some() };
     let mut dispatcher = Started::new(&args.exec)?;
     let (mut lines, mut asked, mut skipped, mut differ, mut more) = (Vec::new(), 0_u64, Vec::new(), 0_u64, 0_u64);
+    let mut unsaid = Uncompared::default();
     for (fixture_name, fixture) in &fixtures {
         if has_steps(&used.plan, fixture) {
             skipped.push(fixture_name.as_str());
@@ -89,6 +91,8 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         })?;
         differ += u64::from(compared.difference.is_some());
         more += u64::from(compared.effects_caused > compared.effects);
+        unsaid.outcomes += compared.uncompared.outcomes;
+        unsaid.effects += compared.uncompared.effects;
         lines.extend(line(fixture_name, &compared));
     }
     if asked == 0 {
@@ -99,6 +103,9 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         counted(asked, "fixture", "fixtures"),
         asked - differ,
     ));
+    if !how.only_effects {
+        lines.extend(not_compared(unsaid));
+    }
     if !skipped.is_empty() {
         lines.push(format!(
             "{} with actions of several steps, which a dispatcher of tools cannot know: {}",
@@ -131,6 +138,15 @@ fn fixtures(args: &Args, workspace: Workspace) -> Result<Vec<(String, Fixture)>,
 /// Whether a call of a fixture is an action of several steps under a plan.
 fn has_steps(plan: &Plan, fixture: &Fixture) -> bool {
     fixture.calls.iter().any(|call| call.is_action || !plan.steps_of(&call.tool).is_empty())
+}
+
+/// What the ends of a dispatcher do not say, in a line.
+fn not_compared(of: Uncompared) -> Option<String> {
+    let counted =
+        |count: u32, of: &str| (count > 0).then(|| format!("{of} of {}", counted(count.into(), "end", "ends")));
+    let parts = [counted(of.outcomes, "the outcome"), counted(of.effects, "the effect")];
+    let said = parts.into_iter().flatten().collect::<Vec<_>>().join(", and ");
+    (!said.is_empty()).then(|| format!("not compared, because nothing or another word was said: {said}"))
 }
 
 /// What differs in a fixture, in a line.

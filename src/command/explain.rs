@@ -184,6 +184,13 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let palette = terminal.out.palette();
     let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
     output.page(&page(&subject, &plan, &tools, style))?;
+    if let Subject::Recorded { call, .. } = &subject {
+        let reference = call.raw().reference();
+        let resolved = inputs::resolved(paths.files(), &project.redaction, |named| named == reference)?;
+        if !resolved.is_empty() {
+            output.page(&format!("\n{}", resolved.join("\n")))?;
+        }
+    }
     unread.map_or(Ok(Exit::Clean), Err)
 }
 

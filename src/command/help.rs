@@ -28,6 +28,9 @@ const QUESTIONS: [(&str, &str); 10] = [
     ("How do I use it in Python?", "playproof help python"),
 ];
 
+/// The page of the dispatch protocol: whoever writes a driver or a dispatcher needs all of it.
+const PROTOCOL_PAGE: &str = include_str!("../../docs/dispatch-protocol.md");
+
 /// What to explain.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -88,8 +91,10 @@ pub fn run(
     if known.is_empty() {
         return Err(unknown(topic, &all, definition));
     }
+    let page = (topic == "dispatch").then(|| format!("\n{PROTOCOL_PAGE}"));
     let pages: Vec<String> = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width)).collect();
     output.page(&pages.join("\n\n"))?;
+    page.map_or(Ok(()), |page| output.page(&page))?;
     Ok(Exit::Clean)
 }
 

@@ -97,3 +97,13 @@ fn a_command_that_does_not_speak_the_protocol_is_refused() {
         );
     }
 }
+
+#[test]
+fn our_own_dispatcher_is_the_same_on_fixture_after_fixture() {
+    let program = crate::place::program();
+    let serve = format!("{} serve --playbook standard --unlocked", program.to_string_lossy());
+    let fixtures =
+        ["fixtures/unkeyed-refund-times-out-after-landing.yaml", "fixtures/a-server-error-that-hid-a-success.yaml"];
+    let ran = conform(&serve, "standard", &[fixtures[0], fixtures[1], fixtures[0]]).exits(0);
+    assert!(ran.out.contains("3 the same, 0 differ") && !ran.out.contains("not compared"), "{ran:?}");
+}

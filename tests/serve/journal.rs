@@ -82,3 +82,17 @@ fn another_playbook_is_served_when_nothing_is_open_and_begins_a_new_file() {
     assert!(ran.out.contains("\"playbook\":\"reversing\"") && ran.out.contains("\"at_ms\":50"), "{ran:?}");
     assert_eq!((place.read("calls.jsonl.1"), place.read("calls.jsonl").lines().count()), (old, 1));
 }
+
+#[test]
+fn what_is_no_journal_is_left_as_it_is() {
+    let place = Place::new();
+    place.write("calls.jsonl", "my notes without an end");
+    assert!(run(&place, CALL).exits(2).err.contains("calls.jsonl:1: "));
+    assert_eq!(place.read("calls.jsonl"), "my notes without an end");
+    #[cfg(unix)]
+    for device in ["/dev/null", "/dev/zero"] {
+        let ran =
+            place.run_with(&["serve", "--playbook", "standard", "--unlocked", "--journal", device], CALL).exits(2);
+        assert!(ran.out.is_empty() && ran.err.contains("no regular file"), "{ran:?}");
+    }
+}

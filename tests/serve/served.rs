@@ -37,7 +37,8 @@ fn a_row_that_nobody_approved_is_not_served() {
 fn without_a_lock_nothing_is_served_but_what_is_unlocked_by_hand() {
     let place = Place::new();
     let ran = place.run_with(&["serve", "--playbook", "standard"], CALL).exits(2);
-    assert!(ran.err.contains("no lock approves") && ran.err.contains("--unlocked"), "{ran:?}");
+    assert!(ran.err.contains("no lock approves"), "{ran:?}");
+    assert!(ran.err.contains("next: playproof serve --playbook standard --unlocked"), "{ran:?}");
     place.run_with(&["serve", "--playbook", "standard", "--unlocked"], CALL).exits(0);
 }
 

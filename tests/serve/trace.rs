@@ -82,3 +82,19 @@ fn a_shadow_sends_every_call_once_and_keeps_what_the_playbook_would_have_done() 
     place.run_with(&serve[..6], crate::serve::process::HELLO).exits(0);
     assert!(place.files().contains_key("s.jsonl.1"), "it decided otherwise: a new file begins");
 }
+
+#[test]
+fn what_a_person_said_of_a_call_is_shown_and_hidden_where_redaction_names_it() {
+    let place = journaled(&[]);
+    let serve = ["serve", "--playbook", "standard", "--unlocked", "--journal", "calls.jsonl"];
+    let said = r#"{"type":"resolve","id":"second","at_ms":6000,"effect":"applied","by":"ada@example.com"}"#;
+    place.run_with(&serve, said).exits(0);
+    for command in [&["replay", "calls.jsonl"][..], &["explain", "calls.jsonl", "r#2"]] {
+        let ran = place.run(command);
+        assert!(ran.code < 2 && ran.out.contains("resolved: r#2 as `applied`, by ada@example.com"), "{ran:?}");
+    }
+    assert!(!place.run(&["explain", "calls.jsonl", "r#1"]).out.contains("resolved: "));
+    place.write("playproof.yaml", "format: project/1\nredaction: { patterns: ['ada@[a-z.]+'] }\n");
+    let ran = place.run(&["replay", "calls.jsonl"]);
+    assert!(ran.out.contains("resolved: r#2") && !ran.out.contains("ada@"), "{ran:?}");
+}

@@ -12,3 +12,4 @@ pub mod mentioned;
 pub mod object;
 pub mod protocol;
 pub mod said;
+mod wrong_type;

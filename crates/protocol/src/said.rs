@@ -17,6 +17,7 @@ use playproof_formats::number::Decimal;
 
 use crate::error::{ErrorCode, LineError};
 use crate::protocol::PROTOCOL;
+use crate::wrong_type::what_is_wrong;
 
 /// A line of a driver.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,8 @@ pub enum Said {
 /// How a driver begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
+    /// Everything that came before is forgotten.
+    pub anew: bool,
     /// Whether answers have the decisions.
     pub events: bool,
     /// The forms of what the agent gets that ends have, as they were named.
@@ -129,7 +132,10 @@ struct Fields<'a> {
     #[serde(borrow)]
     protocol: Option<Cow<'a, str>>,
     events: Option<bool>,
+    anew: Option<bool>,
     messages: Option<Vec<String>>,
+    #[serde(borrow)]
+    tools: Option<BTreeMap<String, ToolFields<'a>>>,
     id: Option<String>,
     #[serde(borrow)]
     at_ms: Option<&'a RawValue>,
@@ -167,6 +173,23 @@ struct Fields<'a> {
     what: Option<Cow<'a, str>>,
 }
 
+/// The facts of a tool, which are checked and no more.
+#[derive(Debug, Deserialize)]
+struct ToolFields<'a> {
+    #[serde(rename = "declared")]
+    _declared: Option<bool>,
+    #[serde(rename = "idempotent")]
+    _idempotent: Option<bool>,
+    #[serde(borrow)]
+    access: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    retry: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    keys: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    timeout_ms: Option<&'a RawValue>,
+}
+
 /// The error of an answer.
 #[derive(Debug, Deserialize)]
 struct ErrorFields<'a> {
@@ -187,7 +210,7 @@ impl Said {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(line: &str) -> Result<Said, LineError> {
-        let fields: Fields<'_> = serde_json::from_str(line).map_err(|error| bad(error.to_string()))?;
+        let fields: Fields<'_> = serde_json::from_str(line).map_err(|error| bad(what_is_wrong(line, &error)))?;
         let kind = fields.kind.as_deref().ok_or_else(|| missing("type"))?.to_owned();
         let at = || moment(fields.at_ms);
         let id = || filled(fields.id.clone(), "id");
@@ -214,17 +237,23 @@ impl Said {
 
 impl Fields<'_> {
     fn hello(self) -> Result<Hello, LineError> {
-        if self.protocol.as_deref() != Some(PROTOCOL) {
+        let protocol = self.protocol.as_deref().ok_or_else(|| missing("protocol"))?;
+        if protocol != PROTOCOL {
             return Err(LineError::new(ErrorCode::UnknownType, format!("the protocol is `{PROTOCOL}`")));
         }
-        Ok(Hello { events: self.events.unwrap_or_default(), messages: self.messages.unwrap_or_default() })
+        self.tools.unwrap_or_default().into_iter().try_for_each(|(name, tool)| tool.check(&name))?;
+        Ok(Hello {
+            anew: self.anew.unwrap_or_default(),
+            events: self.events.unwrap_or_default(),
+            messages: self.messages.unwrap_or_default(),
+        })
     }
 
     fn question(self) -> Result<Question, LineError> {
-        match self.what.as_deref() {
-            Some("next") => Ok(Question::Next(self.run.ok_or_else(|| missing("run"))?)),
-            Some("history") => Ok(Question::History(self.run)),
-            Some("tool") => Ok(Question::Tool(self.tool.ok_or_else(|| missing("tool"))?)),
+        match self.what.as_deref().ok_or_else(|| missing("what"))? {
+            "next" => Ok(Question::Next(self.run.ok_or_else(|| missing("run"))?)),
+            "history" => Ok(Question::History(self.run)),
+            "tool" => Ok(Question::Tool(self.tool.ok_or_else(|| missing("tool"))?)),
             _ => Err(LineError::new(ErrorCode::UnknownType, "`what` is `next`, `history` or `tool`")),
         }
     }
@@ -265,7 +294,9 @@ impl Fields<'_> {
         };
         let error = self.error.map(ErrorFields::facts).transpose()?.map(Arc::new);
         let says = |flag: Option<bool>| flag == Some(true);
-        let came = match (says(self.accepted), says(self.suspected), says(self.timeout), says(self.lost), self.ok) {
+        let is_more = says(self.accepted) || says(self.suspected) || says(self.timeout) || says(self.lost);
+        let ok = self.ok.filter(|ok| *ok || !is_more); // what is not `ok` is said by the others
+        let came = match (says(self.accepted), says(self.suspected), says(self.timeout), says(self.lost), ok) {
             (true, false, false, false, None) => Came::Reply(Reply::Unfinished(error)),
             (false, true, false, false, None) => Came::Reply(Reply::Suspected(error)),
             (false, false, true, false, None) if error.is_none() => Came::Timeout,
@@ -282,6 +313,21 @@ impl Fields<'_> {
             (true, ..) => return Err(bad("`late` is the answer to an attempt")),
         };
         Ok(GivenAnswer { id: filled(self.id, "id")?, to, came, held, draw })
+    }
+}
+
+impl ToolFields<'_> {
+    fn check(&self, name: &str) -> Result<(), LineError> {
+        let word = |field: &str, said: &Option<Cow<'_, str>>, words: &[&str]| match said.as_deref() {
+            Some(other) if !words.contains(&other) => {
+                Err(bad(format!("`tools.{name}.{field}` is `{}`, not `{other}`", words.join("` or `"))))
+            }
+            Some(_) | None => Ok(()),
+        };
+        word("access", &self.access, &["read", "write"])?;
+        word("retry", &self.retry, &["never"])?;
+        word("keys", &self.keys, &["ignored"])?;
+        span(self.timeout_ms, &format!("tools.{name}.timeout_ms")).map(drop)
     }
 }
 
@@ -326,6 +372,9 @@ fn headers(all: BTreeMap<String, Value>) -> Result<Headers, LineError> {
     Ok(Headers::new(pairs))
 }
 
+/// The latest moment, and the longest span, in milliseconds; the schema says so.
+const MILLIS_MAX: u64 = 18_446_744_073_709_551;
+
 /// A moment in milliseconds; decimals beyond the third are dropped.
 fn moment(raw: Option<&RawValue>) -> Result<Instant, LineError> {
     let span = span(raw, "at_ms")?.ok_or_else(|| missing("at_ms"))?;
@@ -335,7 +384,9 @@ fn moment(raw: Option<&RawValue>) -> Result<Instant, LineError> {
 fn span(raw: Option<&RawValue>, name: &str) -> Result<Option<Duration>, LineError> {
     let Some(raw) = raw else { return Ok(None) };
     let micros = Decimal::parse(raw.get()).and_then(|number| number.scaled(3));
-    let micros = micros.ok_or_else(|| bad(format!("`{name}` is a number of milliseconds from 0")))?;
+    let micros = micros
+        .filter(|micros| *micros <= MILLIS_MAX * 1_000)
+        .ok_or_else(|| bad(format!("`{name}` is a number of milliseconds from 0 to {MILLIS_MAX}")))?;
     Ok(Some(Duration::from_micros(micros)))
 }
 

@@ -59,6 +59,12 @@ pub struct Resumed {
     pub anew: Option<String>,
 }
 
+/// How the head begins.
+pub(crate) const HEAD: &[u8] = b"{\"type\":\"journal\",\"protocol\":\"dispatch/";
+
+/// What is said of a file that begins otherwise.
+const NO_JOURNAL: &str = "this is no journal of `playproof serve`";
+
 /// The fields of a head.
 #[derive(Debug, Deserialize)]
 struct Head {
@@ -117,6 +123,9 @@ pub fn resume(bytes: &[u8], mut session: Session) -> Result<Resumed, Unusable> {
     session.drop_bytes(bytes.len() - length);
     let mut lines = (1..).zip(whole_lines(bytes));
     let Some((_, first)) = lines.next() else {
+        if !bytes.starts_with(HEAD) && !HEAD.starts_with(bytes) {
+            return Err(Unusable::Damaged { line: 1, what: NO_JOURNAL.to_owned() });
+        }
         let anew = Some(session.head());
         return Ok(Resumed { session, length, anew });
     };
@@ -161,8 +170,7 @@ fn take(session: &mut Session, decided: &mut VecDeque<String>, text: &str, entry
 fn head(line: &[u8]) -> Result<(Decider, Instant), String> {
     let head =
         serde_json::from_slice(line).ok().filter(|head: &Head| (&*head.kind, &*head.protocol) == ("journal", PROTOCOL));
-    let Head { playbook, fingerprint, engine, shadow, at_ms, .. } =
-        head.ok_or_else(|| "this is no journal of `playproof serve`".to_owned())?;
+    let Head { playbook, fingerprint, engine, shadow, at_ms, .. } = head.ok_or_else(|| NO_JOURNAL.to_owned())?;
     let at = Duration::parse_millis(&at_ms.to_string()).unwrap_or_default();
     Ok((Decider { playbook, fingerprint, engine, shadow }, Instant::ZERO.plus(at)))
 }

@@ -282,3 +282,88 @@ fn in_the_shadow_a_call_that_the_playbook_refuses_is_sent_and_its_answer_taken()
     assert_eq!((&answers[0]["do"][0]["send"], &answers[1]), (&Value::from("d"), &serde_json::json!({"do":[]})));
     assert!(decisions[0].ends_with("refused"), "{decisions:?}");
 }
+
+#[test]
+fn a_file_of_something_else_without_a_line_end_is_no_torn_journal() {
+    for foreign in ["my notes", "{\"type\":\"recording\"}", "{\"type\":\"journal\",\"protocol\":\"other"] {
+        let read = resume(foreign.as_bytes(), new_session("standard", true));
+        assert!(matches!(read, Err(Unusable::Damaged { line: 1, .. })), "{foreign}");
+    }
+    let head = new_session("standard", true).head();
+    for length in 0..head.len() {
+        assert!(resume(&head.as_bytes()[..length], new_session("standard", true)).is_ok(), "{length} bytes");
+    }
+}
+
+#[test]
+fn a_refused_line_does_not_move_the_clock() {
+    let (mut session, _) = journaled(b"");
+    let lines = r#"{"type":"call","id":"a","at_ms":10,"tool":"search.web","args":{"q":"x"}}
+{"type":"wake","id":"z","at_ms":900000}
+{"type":"cancel","id":"z","at_ms":900000}
+{"type":"call","id":"a","at_ms":900000,"tool":"search.web"}
+{"type":"end_run","run":"","at_ms":900000}
+{"type":"answer","id":"a","attempt":7,"at_ms":900000,"ok":true}
+{"type":"hello","protocol":"dispatch/1"}
+{"type":"wake","id":"a","at_ms":18446744073709551.6}
+"#;
+    let answers = serve_lines(&mut session, lines, None);
+    assert!(answers[1..6].iter().all(|answer| answer["code"].is_string()), "{answers:?}");
+    assert_eq!((&answers[6]["at_ms"], &answers[7]["code"]), (&Value::from(10), &Value::from("bad_line")));
+}
+
+#[test]
+fn the_id_of_a_call_that_has_ended_stays_taken_after_its_run_and_after_a_restart() {
+    const LINES: &str = r#"{"type":"call","id":"a","at_ms":0,"run":"r","tool":"db.write","args":{"table":"t","row":{"x":1}}}
+{"type":"answer","id":"a","attempt":1,"at_ms":5,"ok":true}
+{"type":"end_run","run":"r","at_ms":6}
+{"type":"call","id":"a","at_ms":7,"run":"r","tool":"db.write","args":{"table":"t","row":{"x":1}}}
+{"type":"call","id":"b","at_ms":8,"run":"r","tool":"db.write","args":{"table":"t","row":{"x":1}}}
+{"type":"answer","id":"b","attempt":1,"at_ms":9,"ok":true}
+"#;
+    let (mut session, mut journal) = journaled(b"");
+    let answers = serve_lines(&mut session, LINES, Some(&mut journal));
+    assert_eq!((&answers[3]["code"], &answers[4]["do"][0]["send"]), (&"id_taken".into(), &"b".into()), "{answers:?}");
+    let again = r#"{"type":"call","id":"a","at_ms":10,"run":"s","tool":"db.write","args":{"table":"t","row":{"x":1}}}"#;
+    let (mut session, mut anew) = journaled(&journal.bytes);
+    assert_eq!(serve_lines(&mut session, again, Some(&mut anew))[0]["code"], "id_taken");
+
+    let trace = crate::trace::of_journal(&journal.bytes).unwrap();
+    let calls: Vec<&str> = trace.lines().filter(|line| line.contains("\"tool_call\"")).collect();
+    assert!(calls.len() == 2 && calls[0].contains("\"a\"") && calls[1].contains("\"b\""), "{trace}");
+    assert_eq!(trace.lines().count(), journal.bytes.iter().filter(|byte| **byte == b'\n').count());
+    let compared = crate::decided_again(&journal.bytes, crate::tests::plan("dispatcher"), |line| line.to_string());
+    let compared = compared.unwrap();
+    assert!(compared.differences.is_empty() && compared.calls == 2, "{compared:?}");
+}
+
+#[test]
+fn what_a_person_says_of_a_call_is_read_from_the_journal() {
+    const LINES: &str = r#"{"type":"call","id":"a","at_ms":0,"run":"r","tool":"payments.issue_refund","args":{"order":"o_1"}}
+{"type":"resolve","id":"a","at_ms":1,"effect":"applied","by":"too early"}
+{"type":"answer","id":"a","attempt":1,"at_ms":5000,"timeout":true}
+{"type":"resolve","id":"a","at_ms":6000,"effect":"applied","by":"ada"}
+{"type":"resolve","id":"a","at_ms":7000,"effect":"not_applied","by":"bob"}
+"#;
+    let (mut session, mut journal) = journaled_by("standard", b"");
+    let mut answers = Vec::new();
+    for line in LINES.lines() {
+        answers.extend(serve_lines(&mut session, line, Some(&mut journal)));
+    }
+    assert_eq!(answers[3]["do"][0]["by"], "ada", "{answers:?}");
+    let resolved = crate::trace::resolved(&journal.bytes).unwrap();
+    let said: Vec<_> = resolved.iter().map(|of| (&*of.reference, &*of.said.by, of.said.is_applied)).collect();
+    assert!(said.contains(&("r#1", "ada", true)) && said.len() == 1, "{said:?}");
+}
+
+#[test]
+fn a_driver_that_begins_anew_meets_no_earlier_call_unless_a_journal_keeps_it() {
+    const ANEW: &str = r#"{"type":"hello","protocol":"dispatch/1","anew":true}"#;
+    const CALL: &str = r#"{"type":"call","id":"a","at_ms":5,"tool":"search.web","args":{"q":"x"}}"#;
+    let mut session = new_session("dispatcher", false);
+    let answers = serve_lines(&mut session, &[CALL, ANEW, CALL].join("\n"), None);
+    assert_eq!((&answers[1]["at_ms"], &answers[2]["do"][0]["send"]), (&0.into(), &"a".into()), "{answers:?}");
+    let (mut session, mut journal) = journaled(b"");
+    let answers = serve_lines(&mut session, &[ANEW, CALL, ANEW].join("\n"), Some(&mut journal));
+    assert_eq!((&answers[0]["at_ms"], &answers[2]["code"]), (&0.into(), &"bad_line".into()), "{answers:?}");
+}

@@ -1,6 +1,6 @@
 //! A dispatcher that is spoken to in lines: what was said in, the answer out. Time is what the lines say.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use playproof_engine::drive::{Dispatcher, InputFault, NewCall, Want};
 use playproof_engine::event::OutcomeKind;
 use playproof_engine::ids::CallId;
 use playproof_engine::plan::Plan;
-use playproof_engine::time::Instant;
+use playproof_engine::time::{Duration, Instant};
 use playproof_intake::canonical::text_of;
 
 use crate::answered;
@@ -35,6 +35,8 @@ pub struct Session {
     now: Instant,
     /// Oldest first.
     ended: VecDeque<End>,
+    /// Of these: the ids of calls that the dispatcher has forgotten. They stay taken.
+    forgotten: BTreeSet<String>,
     mentioned: Mentioned,
     /// What a journal keeps beside the lines, if there is one.
     records: Option<VecDeque<String>>,
@@ -66,6 +68,7 @@ impl Session {
             messages: Vec::new(),
             now: Instant::ZERO,
             ended: VecDeque::new(),
+            forgotten: BTreeSet::new(),
             mentioned: Mentioned::default(),
             records: keeps_records.then(VecDeque::new),
             dropped_bytes: 0,
@@ -98,7 +101,9 @@ impl Session {
 
     /// Takes an end of an earlier journal.
     pub(crate) fn take_end(&mut self, line: &str) -> Result<(), String> {
-        self.ended.push_back(serde_json::from_str(line).map_err(|error| error.to_string())?);
+        let end: End = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        self.forgotten.insert(end.id.clone());
+        self.ended.push_back(end);
         Ok(())
     }
 
@@ -137,6 +142,9 @@ impl Session {
     }
 
     fn on_hello(&mut self, hello: Hello) -> Result<String, LineError> {
+        if hello.anew {
+            self.forget_all()?;
+        }
         let wrong = |word: &str| LineError::new(ErrorCode::BadLine, format!("`{word}` is no form of messages"));
         let form = |word: &String| EnvelopeKind::parse(word).ok_or_else(|| wrong(word));
         self.messages = hello.messages.iter().map(form).collect::<Result<_, _>>()?;
@@ -149,6 +157,20 @@ impl Session {
         };
         self.open(object, None).list("ended", &self.ended, |out, end| end.write(out)).end();
         Ok(out)
+    }
+
+    /// Forgets every call, as a new process would.
+    fn forget_all(&mut self) -> Result<(), LineError> {
+        let is_empty = self.ended.is_empty() && self.dispatcher.calls().next().is_none();
+        if self.records.is_some() && !is_empty {
+            return Err(LineError::new(ErrorCode::BadLine, "`anew` would forget what the journal keeps"));
+        }
+        self.dispatcher = self.dispatcher.anew();
+        self.now = Instant::ZERO;
+        self.ended.clear();
+        self.forgotten.clear();
+        self.mentioned = Mentioned::default();
+        Ok(())
     }
 
     fn on_question(&self, question: &Question) -> String {
@@ -181,21 +203,48 @@ impl Session {
     }
 
     fn on_input(&mut self, at: Instant, input: Input) -> Result<String, LineError> {
-        self.now = self.now.max(at);
-        let now = self.now;
+        let before = self.now;
+        self.now = before.max(at);
         if let Some(shadow) = &mut self.shadow {
-            let wants = shadow.pass_time(&mut self.dispatcher, now);
+            let wants = shadow.pass_time(&mut self.dispatcher, self.now);
             self.note(wants);
         }
-        let (mut resolved, mut sent) = (String::new(), None);
+        let mut last = String::new();
+        let sent = match self.take(input, &mut last) {
+            Ok(sent) => sent,
+            Err(error) => {
+                if self.shadow.is_none() {
+                    self.now = before; // in the shadow, what was due has happened
+                }
+                return Err(error);
+            }
+        };
+        let Some(shadow) = &mut self.shadow else {
+            let wants = self.dispatcher.take_wants();
+            return Ok(self.wanted(wants, &last));
+        };
+        let wants = shadow.settle(&mut self.dispatcher, self.now);
+        self.note(wants);
+        if let Some((name, within)) = sent {
+            shown::only_send(&mut last, &name, within);
+        }
+        Ok(self.wanted(Vec::new(), &last))
+    }
+
+    /// Takes what happens now; of a call, its name and timeout. `resolved` gets what a person said.
+    fn take(&mut self, input: Input, resolved: &mut String) -> Result<Option<(String, Duration)>, LineError> {
+        let now = self.now;
         match input {
             Input::Call(mut new) => {
                 new.args = text_of(&new.args);
                 new.steps.values_mut().for_each(|args| *args = text_of(args));
                 let name = new.name.clone();
+                if self.forgotten.contains(&name) {
+                    return Err(LineError::of_input(InputFault::NameTaken, &name));
+                }
                 let timeout = new.timeout.unwrap_or_else(|| self.dispatcher.plan().facts(&new.tool).timeout);
                 self.dispatcher.call(now, *new).map_err(|fault| LineError::of_input(fault, &name))?;
-                sent = Some((name, timeout));
+                return Ok(Some((name, timeout)));
             }
             Input::Answer(answer) => match (self.on_answer(now, &answer), &mut self.shadow) {
                 (Err(InputFault::NotAsked | InputFault::NotSent), Some(shadow)) => {
@@ -211,19 +260,10 @@ impl Session {
                 let cancelled = self.find(&id).and_then(|call| self.dispatcher.cancel(now, call));
                 cancelled.map_err(|fault| LineError::of_input(fault, &id))?;
             }
-            Input::Resolve(id, said) => self.resolve(&mut resolved, now, &id, said)?,
+            Input::Resolve(id, said) => self.resolve(resolved, now, &id, said)?,
             Input::EndRun(run) => self.end_run(&run)?,
         }
-        let Some(shadow) = &mut self.shadow else {
-            let wants = self.dispatcher.take_wants();
-            return Ok(self.wanted(wants, &resolved));
-        };
-        let wants = shadow.settle(&mut self.dispatcher, now);
-        self.note(wants);
-        if let Some((name, within)) = sent {
-            shown::only_send(&mut resolved, &name, within);
-        }
-        Ok(self.wanted(Vec::new(), &resolved))
+        Ok(None)
     }
 
     /// Takes ends and steps that nobody hears of.
@@ -281,6 +321,7 @@ impl Session {
             return Err(LineError::new(ErrorCode::OpenCalls, format!("`{}` has not ended", open.name)));
         }
         for call in calls {
+            self.forgotten.extend(self.dispatcher.made(call).map(|made| made.name.clone()));
             let _ = self.dispatcher.forget(call); // refused: it is a step, which goes with its action
         }
         self.dispatcher.end_run(run);
@@ -318,6 +359,7 @@ impl Session {
         while self.ended.len() > ENDS_KEPT
             && let Some(oldest) = self.ended.pop_front()
         {
+            self.forgotten.remove(&oldest.id);
             self.forget(&oldest.id);
         }
         out

@@ -1,7 +1,7 @@
 //! A journal as a trace: each of its lines becomes one line of our trace format, so that the places of lines stay. What
 //! decides nothing (a wake, an end of an earlier file) becomes a line that a trace does not read.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
@@ -12,9 +12,9 @@ use playproof_engine::time::{Duration, Instant};
 use playproof_intake::trace_writer::error_object;
 
 use crate::entry::{Entry, NewStep};
-use crate::journal::{Contents, Unusable, contents};
+use crate::journal::{Contents, HEAD, Unusable, contents};
 use crate::object::{Object, quote};
-use crate::said::{Asked, Came, GivenAnswer, Input};
+use crate::said::{Asked, Came, GivenAnswer, Input, Resolved};
 
 /// The dispatcher of all calls of a journal, as a trace names it.
 const DISPATCHER: &str = "serve";
@@ -24,7 +24,7 @@ const OTHER: &str = "{\"type\":\"other\"}";
 
 /// Whether a file that begins so is a journal.
 pub fn is_journal(start: &[u8]) -> bool {
-    start.starts_with(b"{\"type\":\"journal\",\"protocol\":\"dispatch/")
+    start.starts_with(HEAD)
 }
 
 /// A journal as a trace in our own format.
@@ -52,10 +52,46 @@ pub fn of_journal(bytes: &[u8]) -> Result<String, Unusable> {
     Ok(out)
 }
 
+/// What a person has said of a call of a journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedCall {
+    /// The call, as a trace refers to it.
+    pub reference: String,
+    /// What was said.
+    pub said: Resolved,
+}
+
+/// What persons have said of the calls of a journal, in its order.
+///
+/// # Errors
+/// A damaged line; a torn last line is dropped.
+pub fn resolved(bytes: &[u8]) -> Result<Vec<ResolvedCall>, Unusable> {
+    let Contents { at, entries, .. } = contents(bytes)?;
+    let mut known = Known::default();
+    entries.iter().for_each(|(_, entry)| known.learn(entry));
+    let (mut all, mut latest) = (Vec::new(), at);
+    for (_, entry) in &entries {
+        let Entry::Said(at, input) = entry else { continue };
+        latest = latest.max(*at);
+        if let Input::Resolve(id, said) = input
+            && known.escalated.get(id).is_some_and(|ended| *ended <= latest)
+            && let Some(reference) = known.reference(id)
+        {
+            known.escalated.remove(id); // a second one is refused
+            all.push(ResolvedCall { reference, said: said.clone() });
+        }
+    }
+    Ok(all)
+}
+
 /// What a journal says of its calls.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     calls: BTreeMap<String, KnownCall>,
+    /// Those that people have, and since when.
+    escalated: BTreeMap<String, Instant>,
+    /// The calls that were written: a later line of the same id was refused.
+    written: BTreeSet<String>,
     /// How many calls each run has made.
     made: BTreeMap<String, u32>,
     /// By call and attempt: what was decided beside its answer.
@@ -109,6 +145,10 @@ impl Known {
                 if matches!(what, "evidence_refreshed" | "reversal_redeemed" | "reversal_refused") {
                     known.asked_ms.push_back(before);
                 }
+                if what == "outcome" && fields["outcome"] == "escalated" {
+                    let ended = Duration::parse_millis(&at).unwrap_or_default();
+                    self.escalated.insert(id.clone(), Instant::ZERO.plus(ended));
+                }
                 let Some(attempt) = attempt else { return };
                 let known = self.attempts.entry((id.clone(), attempt)).or_default();
                 match what {
@@ -123,7 +163,11 @@ impl Known {
         }
     }
 
+    /// A second call of an id is refused, and means nothing.
     fn learn_call(&mut self, id: &str, run: &str) {
+        if self.calls.contains_key(id) {
+            return;
+        }
         let number = self.made.entry(run.to_owned()).or_default();
         *number += 1;
         self.calls.insert(id.to_owned(), KnownCall { run: run.to_owned(), number: *number });
@@ -141,11 +185,15 @@ impl Known {
 
     fn write(&mut self, out: &mut String, entry: &Entry<'_>) {
         match entry {
-            Entry::Said(at, Input::Call(new)) => {
+            Entry::Said(at, Input::Call(new)) if self.written.insert(new.name.clone()) => {
                 self.call(self.begin(out, "tool_call", &new.name).at("at_ms", *at), new).end();
             }
-            Entry::Said(at, Input::Answer(given)) if given.came != Came::Lost => self.answer(out, *at, given),
-            Entry::Said(at, Input::Cancel(id)) => self.begin(out, "cancel", id).at("at_ms", *at).end(),
+            Entry::Said(at, Input::Answer(given)) if given.came != Came::Lost && self.calls.contains_key(&given.id) => {
+                self.answer(out, *at, given)
+            }
+            Entry::Said(at, Input::Cancel(id)) if self.calls.contains_key(id) => {
+                self.begin(out, "cancel", id).at("at_ms", *at).end()
+            }
             Entry::Step(NewStep { id, of, at_ms, tool, args, key }) => {
                 let step = id.strip_prefix(of.as_str()).map(|rest| rest.trim_start_matches('/')).unwrap_or(id);
                 let object = self

@@ -96,6 +96,12 @@ pub fn run(
         Page { args, paths, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
     reports::write_page(args.report.as_ref(), || page.html(&groups, &failures, &loaded), output)?;
     page.write(&groups, output)?;
+    if args.format == Format::Table {
+        let resolved = inputs::resolved(paths.files(), &project.redaction, |_| true)?;
+        if !resolved.is_empty() {
+            output.lines(&resolved)?;
+        }
+    }
     let exit = exit(&streamed.replayed, args.strict);
     streamed.all_read().map(|_| exit)
 }

@@ -29,6 +29,10 @@ impl JournalFile {
     /// It cannot be read or written; another program has it.
     pub fn open(path: &str) -> Result<(JournalFile, Vec<u8>), Failure> {
         let refused = |error: &io::Error| unusable(Path::new(path), error);
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(Failure::new(format!("the journal `{path}` cannot be used: it is no regular file"))
+                .help("no call was taken"));
+        }
         let file = options().open(path).map_err(|error| refused(&error))?;
         lock(&file, path)?;
         let mut bytes = Vec::new();

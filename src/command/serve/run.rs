@@ -23,7 +23,7 @@ const READ_AT_ONCE: usize = 1 << 20;
 /// What is served.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-It speaks `dispatch/1`: one line of JSON in, one out (docs/dispatch-protocol.md). It has no clock and no threads: the same
+It speaks `dispatch/1`: one line of JSON in, one out (`playproof help dispatch`, `help journal`, `schema dispatch`). It has no clock and no threads: the same
 lines give the same answers. Python programs use the client of the package `playproof`.
 
 Examples:
@@ -124,6 +124,12 @@ fn refuse_unapproved(name: &str, used: &Used, lock: Option<&Lock>) -> Result<(),
         return Ok(());
     }
     let shown = first_of(changes.iter().map(|change| format!("`{}` ({})", change.name, change.became())));
+    if lock.is_none() {
+        let unlocked = Command::new("playproof serve --playbook").name(name).and("--unlocked");
+        return Err(Failure::new(format!("no lock approves the rows of the playbook `{name}`"))
+            .help("there is no lock here; what nobody has reviewed is served with `--unlocked`")
+            .next(unlocked));
+    }
     let said = match section {
         None => format!("no lock approves the rows of the playbook `{name}`"),
         Some(_) => format!("the lock does not approve these rows of the playbook `{name}`: {shown}"),

@@ -16,6 +16,7 @@
 //! counts as the latest.
 
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 
@@ -91,7 +92,7 @@ pub enum InputFault {
 /// One dispatcher under one plan.
 #[derive(Debug)]
 pub struct Dispatcher {
-    plan: Plan,
+    plan: Arc<Plan>,
     machine: Machine,
     memo: Memo,
     calls: OpenCalls,
@@ -109,9 +110,9 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     /// A dispatcher without calls.
-    pub fn new(plan: Plan) -> Dispatcher {
+    pub fn new(plan: impl Into<Arc<Plan>>) -> Dispatcher {
         Dispatcher {
-            plan,
+            plan: plan.into(),
             machine: Machine::default(),
             memo: Memo::default(),
             calls: OpenCalls::default(),
@@ -127,8 +128,14 @@ impl Dispatcher {
         }
     }
 
+    /// One without calls and with the same plan.
+    #[must_use]
+    pub fn anew(&self) -> Dispatcher {
+        Dispatcher::new(Arc::clone(&self.plan))
+    }
+
     /// Its plan.
-    pub const fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Plan {
         &self.plan
     }
 

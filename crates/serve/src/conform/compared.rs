@@ -11,6 +11,7 @@ use playproof_engine::time::Instant;
 use playproof_report::json::event_objects;
 
 use super::driver::{Broken, Driven, Driver};
+use super::ends::{Uncompared, first_false, uncompared};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Compared {
     pub effects: u32,
     /// Those that the dispatcher caused.
     pub effects_caused: u32,
+    /// What the dispatcher's ends do not say.
+    pub uncompared: Uncompared,
     /// Of each call whose events differ: its name, and both; empty where the dispatcher tells none.
     pub events: BTreeMap<String, (Vec<String>, Vec<String>)>,
 }
@@ -81,7 +84,8 @@ pub fn compare(
             playbook: Some(format!("{effects} effects")),
             dispatcher: Some(format!("{} effects", driven.effects)),
         }),
-        false => first_difference(&expected, &driven, how.ignores_waits),
+        false => first_difference(&expected, &driven, how.ignores_waits)
+            .or_else(|| first_false(&record, plan, &names, &driven.ends)),
     };
     let mut events: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
     if !driven.events.is_empty() {
@@ -93,7 +97,8 @@ pub fn compare(
         }
         events.retain(|_, (own, told)| own != told);
     }
-    Ok(Compared { difference, effects, effects_caused: driven.effects, events })
+    let uncompared = uncompared(&driven.ends);
+    Ok(Compared { difference, effects, effects_caused: driven.effects, uncompared, events })
 }
 
 /// The events of each simulated call, as objects without its name.

@@ -16,8 +16,10 @@ use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{Ledger, Request, Upstream};
 use playproof_intake::number::Decimal;
 
+use super::ends::SaidEnd;
 use super::lines;
 use crate::driver_lines::{self, Answer};
+use crate::protocol::PROTOCOL;
 use crate::said::Came;
 
 /// The most lines of one fixture: a dispatcher that needs more does not end.
@@ -39,6 +41,8 @@ pub(super) struct Driven {
     pub decided: BTreeMap<String, Vec<(Instant, String)>>,
     /// Of each call: its decisions, if the dispatcher tells them.
     pub events: BTreeMap<String, Vec<Value>>,
+    /// Of each call that has ended: what its `done` says.
+    pub ends: BTreeMap<String, SaidEnd>,
     /// The effects upstream.
     pub effects: u32,
 }
@@ -54,11 +58,13 @@ enum Due {
 /// What a dispatcher answers.
 #[derive(Deserialize)]
 struct Answered {
-    #[serde(rename = "do", default)]
-    wants: Vec<Map<String, Value>>,
+    #[serde(rename = "do")]
+    wants: Option<Vec<Map<String, Value>>>,
     #[serde(default)]
     events: Vec<Map<String, Value>>,
     error: Option<String>,
+    /// Of the answer to `hello`.
+    protocol: Option<Value>,
 }
 
 /// A span in milliseconds, to the nearest microsecond: others compute with floats.
@@ -161,11 +167,18 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
         if let Some(error) = answered.error {
             return Err(broken(format!("it answers with an error: {error}")));
         }
+        match (answered.protocol, &answered.wants) {
+            (None, None) => return Err(broken(format!("its answer has no `do`, and names no protocol: {answer}"))),
+            (Some(named), _) if named != PROTOCOL => {
+                return Err(broken(format!("it speaks {named}, and not `{PROTOCOL}`")));
+            }
+            (Some(_), _) | (None, Some(_)) => {}
+        }
         for mut event in answered.events {
             let id = event.remove("id").and_then(|id| Some(id.as_str()?.to_owned())).unwrap_or_default();
             self.driven.events.entry(id).or_default().push(Value::Object(event));
         }
-        for want in answered.wants {
+        for want in answered.wants.unwrap_or_default() {
             self.want(now, &want).map_err(broken)?;
         }
         Ok(())
@@ -189,11 +202,19 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
             return self.send(now, name, asked, millis("within_ms"));
         }
         if let Some(name) = text("wait") {
-            let until = millis("until_ms").ok_or("a `wait` without `until_ms`")?;
+            let until = millis("until_ms").ok_or_else(|| match want.get("until_ms") {
+                None | Some(Value::Null) => "a `wait` without `until_ms`".to_owned(),
+                Some(other) => format!("`until_ms` of a `wait` is a number of milliseconds from 0, not {other}"),
+            })?;
             let until = Instant::ZERO.plus(until).max(now);
             self.queue.push(until, EventPriority::Other, Due::Wake(name.to_owned()));
         } else if let Some(name) = text("done") {
-            self.done(now, name, text("outcome").unwrap_or("no outcome"));
+            let end = SaidEnd::read(want)?;
+            self.done(now, name, end.outcome.as_deref().unwrap_or("no outcome"));
+            self.driven.ends.entry(name.to_owned()).or_insert(end);
+        } else if text("step").or(text("resolved")).is_none() {
+            let want = Value::from(want.clone());
+            return Err(format!("it wants what is no `send`, `wait`, `done`, `step` or `resolved`: {want}"));
         }
         Ok(())
     }

@@ -30,6 +30,7 @@ pub(super) fn hello(scenario: &Scenario<'_>) -> String {
     Object::new(&mut line)
         .text("type", "hello")
         .text("protocol", PROTOCOL)
+        .truth("anew", true)
         .truth("events", true)
         .json("tools", &tools)
         .end();

@@ -2,6 +2,7 @@
 
 mod compared;
 mod driver;
+mod ends;
 mod lines;
 #[cfg(test)]
 pub(crate) mod live_tests;
@@ -10,3 +11,4 @@ mod tests;
 
 pub use compared::{Compared, Comparison, Difference, compare};
 pub use driver::Broken;
+pub use ends::Uncompared;

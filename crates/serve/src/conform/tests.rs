@@ -176,3 +176,42 @@ fn a_session_that_waits_longer_differs_by_its_first_later_request() {
         .find_map(|(_, fixture)| by_session("standard", fixture, later).compared.difference);
     assert!(found.is_some_and(|found| found.playbook.is_some_and(|what| what.starts_with("send 2"))));
 }
+
+#[test]
+fn an_end_that_claims_another_effect_or_goes_to_another_queue_differs() {
+    let (_, fixture) =
+        fixtures().into_iter().find(|(name, _)| name == "unkeyed-refund-times-out-after-landing").unwrap();
+    let lies = |from: &'static str, to: &'static str| {
+        by_session("standard", &fixture, move |answer| answer.replace(from, to)).compared
+    };
+    assert_eq!(lies("no such words", "").difference, None);
+    for (from, to) in [
+        ("\"effect\":\"unknown\"", "\"effect\":\"not_applied\""),
+        ("\"effect\":\"unknown\"", "\"effect\":\"applied\""),
+        ("\"queue\":\"ambiguous_effects\"", "\"queue\":\"nobody\""),
+    ] {
+        let found = lies(from, to).difference.unwrap_or_else(|| panic!("{to}"));
+        assert!(found.dispatcher.is_some_and(|said| to.replace('"', "").ends_with(said.rsplit(' ').next().unwrap())));
+    }
+    let silent = lies("\"outcome\":\"escalated\",\"effect\":\"unknown\"", "\"outcome\":\"escalted\"");
+    assert_eq!((silent.difference, silent.uncompared.outcomes, silent.uncompared.effects), (None, 1, 1));
+}
+
+#[test]
+fn what_is_no_word_or_no_want_of_the_protocol_is_no_answer() {
+    let (_, fixture) =
+        fixtures().into_iter().find(|(name, _)| name == "unkeyed-refund-times-out-after-landing").unwrap();
+    for (answer, why) in [
+        (r#"{"do":[{"done":"c","effect":"maybe"}]}"#, "not `maybe`"),
+        (r#"{"do":[{"done":"c","outcome":5}]}"#, "`outcome` of a `done` is a text, not 5"),
+        (r#"{"do":[{"done":"c","queue":[]}]}"#, "`queue`"),
+        (r#"{"do":[{"snd":"c","attempt":1}]}"#, "\"snd\""),
+        (r#"{"do":[{"wait":"c","until_ms":-200}]}"#, "not -200"),
+        (r#"{"protocol":"dispatch/9","do":[]}"#, "dispatch/9"),
+        ("{}", "names no protocol"),
+    ] {
+        let compared =
+            compare(&plan("standard", &Tools::default()), &fixture, Comparison::default(), |_| Ok(answer.to_owned()));
+        assert!(compared.as_ref().is_err_and(|broken| broken.why.contains(why)), "{answer}: {compared:?}");
+    }
+}
