@@ -1,4 +1,5 @@
-//! `playproof conform`: asks a dispatcher of the user's own what it does with each fixture, and compares it with a playbook.
+//! `playproof conform`: asks a dispatcher of the user's own, or plain code, what it does with each fixture, and compares it with
+//! a playbook.
 
 #![expect(clippy::disallowed_methods, reason = "this command starts the dispatcher that `--exec` names")]
 
@@ -12,12 +13,12 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use crate::exit::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{Output, json_to_stdout, refused};
 use crate::workspace::{Workspace, load_fixture};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::plan::Plan;
 use playproof_report::text::counted;
-use playproof_serve::conform::{Compared, Comparison, Difference, Uncompared, compare};
+use playproof_serve::conform::{Askable, Compared, Comparison, Difference, Uncompared, askable, asked, compare};
 
 /// How long a dispatcher may be silent.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -38,16 +39,16 @@ pub enum Only {
 
 /// What is compared.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-The command reads lines of `dispatch/1` and answers each with one (`playproof help dispatch`, `playproof schema dispatch`).
-One process gets all fixtures, and forgets everything at each `hello`. Playproof has the clock and the upstream. The package
-`playproof` has a shim for asyncio.
+#[command(group = clap::ArgGroup::new("how").required(true).args(["exec", "stdio", "list"]), after_help = "\
+The dispatcher reads lines of `dispatch/1` and answers each with one (`playproof help dispatch`). One process gets all fixtures,
+and forgets everything at each `hello`. Playproof has the clock and the upstream. Retry code of your own is asked by a test
+(docs/your-retry-code.md), which starts `--stdio`.
 
 Examples:
   playproof conform --exec 'python3 my_dispatcher.py'
   playproof conform --exec 'node my_dispatcher.mjs' fixtures/refund-times-out.yaml --ignore waits
 
-Exit codes: 0 no difference, 1 a difference, 2 the command does not start, is silent for 5 s, or prints no protocol.")]
+Exit codes: 0 no difference, 1 a difference or harm, 2 the command does not start, is silent for 5 s, or prints no protocol.")]
 pub struct Args {
     /// Fixtures, or folders of them [default: the project's]
     #[arg(value_name = "FIXTURE")]
@@ -55,7 +56,19 @@ pub struct Args {
 
     /// The command that starts the dispatcher; a shell reads it
     #[arg(long, value_name = "CMD")]
-    pub exec: String,
+    pub exec: Option<String>,
+
+    /// Ask who has started this one fixture, on standard input and output
+    #[arg(long)]
+    pub stdio: bool,
+
+    /// With `--stdio`: ask each call as if it were alone
+    #[arg(long, requires = "stdio")]
+    pub apart: bool,
+
+    /// List which fixtures plain code can be asked, as JSON lines
+    #[arg(long)]
+    pub list: bool,
 
     /// The playbook that it is compared with [default: the project's]
     #[arg(long, value_name = "PLAYBOOK")]
@@ -74,9 +87,12 @@ pub struct Args {
 pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let workspace = Workspace::open()?;
     let (name, used) = workspace.playbook(args.playbook.as_deref())?;
+    let Some(exec) = &args.exec else {
+        return if args.list { list(args, &name, &used.plan, output) } else { stdio(args, &name, &used.plan) };
+    };
     let fixtures = fixtures(args, workspace)?;
     let how = Comparison { ignores_waits: args.ignore.is_some(), only_effects: args.only.is_some() };
-    let mut dispatcher = Started::new(&args.exec)?;
+    let mut dispatcher = Started::new(exec)?;
     let (mut lines, mut asked, mut skipped, mut differ, mut more) = (Vec::new(), 0_u64, Vec::new(), 0_u64, 0_u64);
     let mut unsaid = Uncompared::default();
     for (fixture_name, fixture) in &fixtures {
@@ -86,7 +102,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         }
         asked += 1;
         let compared = compare(&used.plan, fixture, how, |line| dispatcher.say(line)).map_err(|broken| {
-            Failure::new(format!("`{}` cannot be compared on the fixture `{fixture_name}`: {}", args.exec, broken.why))
+            Failure::new(format!("`{exec}` cannot be compared on the fixture `{fixture_name}`: {}", broken.why))
                 .help(format!("the last line that it got: {}", broken.said))
         })?;
         differ += u64::from(compared.difference.is_some());
@@ -115,6 +131,63 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     output.lines(&lines)?;
     Ok(if differ > 0 { Exit::Found } else { Exit::Clean })
+}
+
+/// Which fixtures plain code can be asked under the playbook, each in a line.
+fn list(args: &Args, playbook: &str, plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
+    let mut text = String::new();
+    let workspace = Workspace::open()?;
+    let folders = match args.fixtures.as_slice() {
+        [] => vec![workspace.fixtures_name()],
+        named => named.to_vec(),
+    };
+    let mut add = |path: &Path, fixture: &Fixture| {
+        if !workspace.playbooks_of(fixture).contains(&playbook) {
+            return;
+        }
+        let Askable { why_not, at_once, apart } = askable(plan, fixture);
+        let line = serde_json::json!({
+            "fixture": path, "name": path.file_stem().unwrap_or_default().to_string_lossy(), "title": fixture.title,
+            "calls": fixture.calls.len(), "at_once": at_once, "apart": apart, "skip": why_not,
+        });
+        text += &format!("{line}\n");
+    };
+    for folder in &folders {
+        if !Path::new(folder).is_dir() {
+            add(Path::new(folder), &load_fixture(folder)?);
+            continue;
+        }
+        let own = Workspace::open()?.with_fixtures(Some(folder));
+        for (name, fixture) in own.load_fixtures(&own.fixture_names()?, NonZeroUsize::MIN)? {
+            add(&Path::new(folder).join(format!("{name}.yaml")), &fixture);
+        }
+    }
+    if text.is_empty() {
+        return Err(Failure::new(format!("no fixture runs under `{playbook}`")).next("playproof help conform"));
+    }
+    output.json(text)?;
+    Ok(Exit::Clean)
+}
+
+/// Asks who has started this.
+fn stdio(args: &Args, playbook: &str, plan: &Plan) -> Result<Exit, Failure> {
+    let [path] = args.fixtures.as_slice() else {
+        return Err(Failure::new("`--stdio` asks one fixture").next("playproof help conform"));
+    };
+    let fixture = load_fixture(path)?;
+    if let Some(why) = askable(plan, &fixture).why_not {
+        return Err(Failure::new(format!("plain code cannot be asked `{path}`: under `{playbook}` it {why}")));
+    }
+    let mut from = std::io::stdin().lock();
+    let ask = |line: &str| {
+        json_to_stdout(format!("{line}\n").as_bytes()).map_err(|error| error.to_string())?;
+        let mut answer = String::new();
+        let length = from.read_line(&mut answer).map_err(|error| error.to_string())?;
+        if length == 0 { Err("it has ended".to_owned()) } else { Ok(answer) }
+    };
+    let found = asked(plan, &fixture, args.apart, ask);
+    json_to_stdout(found.line(path, playbook).as_bytes()).map_err(|error| refused(&error))?;
+    Ok(if found.harm.is_empty() { Exit::Clean } else { Exit::Found })
 }
 
 /// The fixtures that are named, or those of the project.

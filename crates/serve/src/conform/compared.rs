@@ -61,22 +61,10 @@ pub fn compare(
     let scenario = Scenario::of_fixture(fixture, plan);
     let Recording { record, .. } = Recording::of_fixture(plan, fixture, &scenario);
     let names: Vec<String> = scenario.calls.iter().map(|call| call.name.to_owned()).collect();
-    let name = |call: playproof_engine::ids::CallId| names.get(call.index()).cloned().unwrap_or_default();
-    let mut expected: BTreeMap<String, Vec<(Instant, String)>> = BTreeMap::new();
-    let mut draws: BTreeMap<(String, AttemptNo), Draw> = BTreeMap::new();
-    for event in &record.events {
-        let what = match event.what {
-            Decision::AttemptStarted { attempt, .. } => format!("send {attempt}"),
-            Decision::Outcome(outcome) => format!("done {}", outcome.kind.as_str()),
-            Decision::RetryScheduled { attempt, draw: Some(draw), .. } => {
-                draws.insert((name(event.call), AttemptNo::new(attempt.get().saturating_sub(1))), draw);
-                continue;
-            }
-            _ => continue,
-        };
-        expected.entry(name(event.call)).or_default().push((event.at, what));
-    }
-    let driven = Driver::new(plan, fixture, &scenario, &draws, ask).run()?;
+    let Expected { decided, draws } = Expected::of(&record, &names);
+    let all: Vec<usize> = (0..fixture.calls.len()).collect();
+    let (driven, ended) = Driver::new(plan, fixture, &scenario, &draws, ask).run(&all);
+    ended?;
     let effects = record.ledger.net().values().map(|net| net.effects).sum();
     let difference = match how.only_effects {
         true => (effects != driven.effects).then(|| Difference {
@@ -84,7 +72,7 @@ pub fn compare(
             playbook: Some(format!("{effects} effects")),
             dispatcher: Some(format!("{} effects", driven.effects)),
         }),
-        false => first_difference(&expected, &driven, how.ignores_waits)
+        false => first_difference(&decided, &driven, how.ignores_waits)
             .or_else(|| first_false(&record, plan, &names, &driven.ends)),
     };
     let mut events: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
@@ -99,6 +87,33 @@ pub fn compare(
     }
     let uncompared = uncompared(&driven.ends);
     Ok(Compared { difference, effects, effects_caused: driven.effects, uncompared, events })
+}
+
+/// What a playbook does: of each call its requests and its end, and the draws of its waits.
+#[derive(Debug, Default)]
+pub(super) struct Expected {
+    pub decided: BTreeMap<String, Vec<(Instant, String)>>,
+    pub draws: BTreeMap<(String, AttemptNo), Draw>,
+}
+
+impl Expected {
+    pub(super) fn of(record: &SimulationRecord, names: &[String]) -> Expected {
+        let mut expected = Expected::default();
+        for event in &record.events {
+            let name = names.get(event.call.index()).cloned().unwrap_or_default();
+            let what = match event.what {
+                Decision::AttemptStarted { attempt, .. } => format!("send {attempt}"),
+                Decision::Outcome(outcome) => format!("done {}", outcome.kind.as_str()),
+                Decision::RetryScheduled { attempt, draw: Some(draw), .. } => {
+                    expected.draws.insert((name, AttemptNo::new(attempt.get().saturating_sub(1))), draw);
+                    continue;
+                }
+                _ => continue,
+            };
+            expected.decided.entry(name).or_default().push((event.at, what));
+        }
+        expected
+    }
 }
 
 /// The events of each simulated call, as objects without its name.

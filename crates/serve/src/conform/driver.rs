@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use playproof_engine::call::Reply;
 use playproof_engine::clock::{EventPriority, EventQueue};
-use playproof_engine::event::{Draw, RequestKind};
+use playproof_engine::event::{Draw, Intent, RequestKind};
 use playproof_engine::fixture::Fixture;
-use playproof_engine::ids::{AttemptNo, CallId, EvidenceId};
-use playproof_engine::plan::Plan;
+use playproof_engine::ids::{AttemptNo, CallId, EvidenceId, Interner, KeyId};
+use playproof_engine::plan::{DrivenCall, Plan};
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::Scenario;
 use playproof_engine::time::{Duration, Instant};
@@ -45,6 +46,25 @@ pub(super) struct Driven {
     pub ends: BTreeMap<String, SaidEnd>,
     /// The effects upstream.
     pub effects: u32,
+    /// The ledger of the upstream.
+    pub ledger: Ledger,
+    /// The attempts, in their order.
+    pub sends: Vec<Sent>,
+}
+
+/// An attempt that was made.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub at: Instant,
+    /// The place of its call.
+    pub call: CallId,
+    pub attempt: AttemptNo,
+    /// The key that was sent.
+    pub key: Option<String>,
+    /// Whose effect it books.
+    pub intent: Intent,
+    /// The fixture says nothing of it: it was taken as done.
+    pub is_assumed: bool,
 }
 
 /// What happens at a moment.
@@ -81,8 +101,13 @@ pub(super) struct Driver<'a, A> {
     /// The draws of waits, by call and attempt.
     pub draws: &'a BTreeMap<(String, AttemptNo), Draw>,
     pub ask: A,
+    /// Plain code is asked: what the script does not answer is taken as done.
+    pub is_plain: bool,
     upstream: Upstream,
+    keys: Interner,
     queue: EventQueue<Due>,
+    /// The wakes in the queue: one for the same call and moment is enough.
+    wakes: BTreeSet<(String, Instant)>,
     ended: BTreeSet<String>,
     refreshes: BTreeMap<String, u32>,
     driven: Driven,
@@ -100,13 +125,22 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
         upstream.clear(scenario.keys);
         scenario.before.iter().for_each(|effect| upstream.add_existing(*effect));
         let (queue, driven) = (EventQueue::default(), Driven::default());
-        let (ended, refreshes) = (BTreeSet::new(), BTreeMap::new());
-        Driver { plan, fixture, scenario, draws, ask, upstream, queue, ended, refreshes, driven }
+        let (ended, refreshes, wakes) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+        let (keys, is_plain) = (scenario.key_names.clone(), false);
+        Driver { plan, fixture, scenario, draws, ask, is_plain, upstream, keys, queue, wakes, ended, refreshes, driven }
     }
 
-    /// Drives it to its end.
-    pub(super) fn run(mut self) -> Result<Driven, Broken> {
-        let mut order: Vec<usize> = (0..self.fixture.calls.len()).collect();
+    /// Drives it to its end; what was done by then is there also if it has none.
+    pub(super) fn run(mut self, asked: &[usize]) -> (Driven, Result<(), Broken>) {
+        let ended = self.drive(asked);
+        self.upstream.swap_ledger(&mut self.driven.ledger);
+        self.driven.effects = self.driven.ledger.net().values().map(|net| net.effects).sum();
+        (self.driven, ended)
+    }
+
+    /// Asks some calls of the fixture, in their order.
+    fn drive(&mut self, asked: &[usize]) -> Result<(), Broken> {
+        let mut order: Vec<usize> = asked.to_vec();
         order.sort_by_key(|&n| self.fixture.calls[n].at); // places of the list
         for n in order {
             let call = &self.fixture.calls[n]; // the same
@@ -127,14 +161,11 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
             }
             self.say(now, &line)?;
         }
-        let mut ledger = Ledger::default();
-        self.upstream.swap_ledger(&mut ledger);
-        self.driven.effects = ledger.net().values().map(|net| net.effects).sum();
-        Ok(self.driven)
+        Ok(())
     }
 
     /// What is said of what happens; none: it does not matter any more.
-    fn line(&self, now: Instant, due: Due) -> Option<String> {
+    fn line(&mut self, now: Instant, due: Due) -> Option<String> {
         let is_over = |name: &str| self.ended.contains(name);
         match due {
             Due::Call(n) => {
@@ -146,7 +177,11 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
                 let name = &self.fixture.calls.get(n)?.name;
                 (!is_over(name)).then(|| driver_lines::bare("cancel", now, name))
             }
-            Due::Wake(name) => (!is_over(&name)).then(|| driver_lines::bare("wake", now, &name)),
+            Due::Wake(name) => {
+                let wake = (name, now);
+                self.wakes.remove(&wake);
+                (!is_over(&wake.0)).then(|| driver_lines::bare("wake", now, &wake.0))
+            }
             Due::Answer(name, _, Came::Timeout | Came::Lost) if is_over(&name) => None,
             Due::Answer(name, asked, came) => {
                 let draw = match asked {
@@ -199,7 +234,8 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
                 (None, Some(attempt @ 1..)) => RequestKind::Attempt(AttemptNo::new(attempt)),
                 _ => return Err(format!("a `send` without `attempt` or `asked`: {}", Value::from(want.clone()))),
             };
-            return self.send(now, name, asked, millis("within_ms"));
+            let key = want.get("key").map(|key| key.as_str().map(str::to_owned));
+            return self.send(now, name, asked, millis("within_ms"), key);
         }
         if let Some(name) = text("wait") {
             let until = millis("until_ms").ok_or_else(|| match want.get("until_ms") {
@@ -207,7 +243,9 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
                 Some(other) => format!("`until_ms` of a `wait` is a number of milliseconds from 0, not {other}"),
             })?;
             let until = Instant::ZERO.plus(until).max(now);
-            self.queue.push(until, EventPriority::Other, Due::Wake(name.to_owned()));
+            if self.wakes.insert((name.to_owned(), until)) {
+                self.queue.push(until, EventPriority::Other, Due::Wake(name.to_owned()));
+            }
         } else if let Some(name) = text("done") {
             let end = SaidEnd::read(want)?;
             self.done(now, name, end.outcome.as_deref().unwrap_or("no outcome"));
@@ -219,24 +257,44 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
         Ok(())
     }
 
-    /// The upstream answers a request.
-    fn send(&mut self, at: Instant, name: &str, asked: RequestKind, within: Option<Duration>) -> Result<(), String> {
+    /// The upstream answers a request. `key` is the one that it really has, where the sender says so; else it is the call's.
+    fn send(
+        &mut self,
+        at: Instant,
+        name: &str,
+        asked: RequestKind,
+        within: Option<Duration>,
+        key: Option<Option<String>>,
+    ) -> Result<(), String> {
         let place = self.scenario.calls.iter().position(|known| known.name == name);
         let place = place.ok_or_else(|| format!("it sends `{name}`, and there is no such call"))?;
         let call = &self.scenario.calls[place]; // just found
         let within = within.unwrap_or(call.timeout);
+        let id = CallId::at(place);
+        let (mut key_id, mut intent) = (call.honoured_key(), call.booked_intent(id));
+        if let Some(key) = &key {
+            let sent = key.as_ref().map(|key| KeyId(self.keys.intern(key)));
+            let with_it = DrivenCall { key: sent, ..*call };
+            (key_id, intent) = (with_it.honoured_key(), with_it.booked_intent(id));
+        }
+        let writes = call.facts.access == Access::Write;
+        let request =
+            Request { at, call: id, asked, tool: call.tool, key: key_id, args: call.args, intent, writes, within };
+        let answer = self.upstream.handle_request(&request, call.source);
+        let is_assumed = answer.is_none() && self.is_plain;
         let what = match asked {
-            RequestKind::Attempt(attempt) => format!("send {attempt}"),
+            RequestKind::Attempt(attempt) => {
+                let key = key.unwrap_or_else(|| call.key_text().map(str::to_owned));
+                self.driven.sends.push(Sent { at, call: id, attempt, key, intent, is_assumed });
+                format!("send {attempt}")
+            }
             other => other.to_string(),
         };
         self.driven.decided.entry(name.to_owned()).or_default().push((at, what));
-        let id = CallId::at(place);
-        let writes = call.facts.access == Access::Write;
-        let (tool, args, key, intent) = (call.tool, call.args, call.honoured_key(), call.booked_intent(id));
-        let request = Request { at, call: id, asked, tool, key, args, intent, writes, within };
         let name = name.to_owned();
-        let Some(answer) = self.upstream.handle_request(&request, call.source) else {
-            self.queue.push(at, EventPriority::Other, Due::Answer(name, asked, Came::Lost));
+        let Some(answer) = answer else {
+            let came = if is_assumed { Came::Reply(Reply::Ok) } else { Came::Lost };
+            self.queue.push(at, EventPriority::Other, Due::Answer(name, asked, came));
             return Ok(());
         };
         let is_late = answer.is_late(within);
