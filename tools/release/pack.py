@@ -151,13 +151,20 @@ def npm_launcher(path):
         "description": "Replays and tests the failure playbooks of LLM agents",
         "keywords": ["agents", "llm", "retry", "testing", "tool-calls"],
         "bin": {"playproof": "bin/playproof.js"},
-        "files": ["bin"],
-        "engines": {"node": ">=16"},
+        "exports": {f".{below}": {form: {"types": f"./lib/{name}.d.{ending}", "default": f"./lib/{name}.{module}"}
+                                  for form, ending, module in (("import", "mts", "mjs"), ("require", "cts", "cjs"))}
+                    for below, name in (("", "index"), ("/testing", "testing"))},
+        "files": ["bin", "lib"],
+        "engines": {"node": ">=20"},
         "optionalDependencies": {name: version() for name in sorted(platforms)},
     }
     entries = [("package/package.json", package_json(**fields), False),
-               ("package/bin/playproof.js", (HERE / "npm" / "playproof.js").read_bytes(), True)]
+               ("package/bin/playproof.js", (HERE / "npm" / "bin" / "playproof.js").read_bytes(), True)]
     entries += [(f"package/{name}", (ROOT / name).read_bytes(), False) for name in DOCUMENTS if name != "CHANGELOG.md"]
+    for file in sorted((HERE / "npm" / "lib").iterdir()):
+        # One text has the types of both forms.
+        names = [file.name.replace(".d.ts", ending) for ending in (".d.mts", ".d.cts")] if ".d." in file.name else [file.name]
+        entries += [(f"package/lib/{name}", file.read_bytes(), False) for name in names]
     tar_gz(path, entries)
 
 

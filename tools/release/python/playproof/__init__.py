@@ -19,6 +19,7 @@ from ._calls import (
 )
 from ._dispatcher import Dispatcher
 from .conformance import Failed, conform
+from .testing import cases, httpx_transport, send
 
 __all__ = [
     "Attempt",
@@ -33,6 +34,9 @@ __all__ = [
     "ToolError",
     "attempt",
     "auto_key",
+    "cases",
     "conform",
+    "httpx_transport",
     "run",
+    "send",
 ]

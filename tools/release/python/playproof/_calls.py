@@ -164,6 +164,7 @@ class ToolError(Exception):
         fields: Dict[str, Any] = dict(kind=kind, message=message, status=status, code=code, headers=headers)
         fields.update(retry_after_ms=retry_after_ms, should_retry=should_retry)
         self.fields = {name: value for name, value in fields.items() if value is not None}
+        self.kind, self.status, self.code, self.retry_after_ms = kind, status, code, retry_after_ms
         self.accepted, self.suspected = accepted, suspected
 
 

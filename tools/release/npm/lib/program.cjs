@@ -1,9 +1,6 @@
-#!/usr/bin/env node
-// Finds the program in the optional package of this platform and runs it, with the same arguments and exit code.
+// Finds the program in the optional package of this platform.
 "use strict";
 
-const { spawnSync } = require("node:child_process");
-const os = require("node:os");
 const path = require("node:path");
 
 // A program for musl is linked statically, so it runs with either C library: it comes second.
@@ -40,20 +37,4 @@ function explain() {
     "  npm install playproof --include=optional";
 }
 
-const program = find();
-if (program === null) {
-  console.error(`playproof: ${explain()}`);
-  process.exit(2);
-}
-const done = spawnSync(program, process.argv.slice(2), { stdio: "inherit", windowsHide: true });
-if (done.error) {
-  console.error(`playproof: ${program} cannot be run: ${done.error.message}`);
-  process.exit(2);
-}
-// A signal that ended the program ends this one too, so that a shell sees the same.
-if (done.signal) {
-  process.kill(process.pid, done.signal);
-  process.exitCode = 128 + (os.constants.signals[done.signal] || 0);
-} else {
-  process.exitCode = done.status;
-}
+module.exports = { find, explain };
