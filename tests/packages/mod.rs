@@ -3,5 +3,6 @@
 
 mod ci;
 mod comment;
+mod node;
 mod python;
 mod release;

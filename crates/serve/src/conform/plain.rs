@@ -192,7 +192,7 @@ fn harm_of(id: CallId, call: &str, claims: bool, driven: &Driven, under: &Ledger
     let made = |ledger: &Ledger| ledger.net_by_call().get(&id).map_or(0, |net| net.made);
     let (code, playbook) = (made(&driven.ledger), made(under));
     let sends = || driven.sends.iter().filter(|sent| sent.call == id);
-    let assumed = sends().filter(|sent| sent.is_assumed).count() as u32;
+    let assumed: u32 = sends().map(|sent| u32::from(sent.is_assumed)).sum();
     let net = driven.ledger.net();
     let has_effect = sends().any(|sent| net.get(&sent.intent).is_some_and(|net| net.effects > 0));
     let (finding, code) = match playbook.max(1) {
@@ -240,6 +240,6 @@ fn send(sent: &Sent, names: &[String]) -> Value {
 }
 
 /// A moment as the lines have it.
-fn millis(at: Instant) -> Value {
+pub(super) fn millis(at: Instant) -> Value {
     serde_json::from_str(&at.since(Instant::ZERO).to_string()).unwrap_or_default()
 }

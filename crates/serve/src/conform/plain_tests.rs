@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Recording, Scenario};
-use playproof_engine::time::Instant;
+use playproof_engine::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::compared::Expected;
-use super::plain::{Asked, askable, asked};
+use super::plain::{Asked, askable, asked, millis};
 use super::tests::{plan, runs};
 
 /// Code that does what is written for each call, at its moments. A moment that has come is made up for.
@@ -20,7 +20,8 @@ fn by_the_book(
     let mut open: Vec<String> = Vec::new();
     move |line| {
         let line: Value = serde_json::from_str(line).unwrap();
-        let now = Instant::from_micros((line["at_ms"].as_f64().unwrap_or_default() * 1000.0).round() as u64);
+        let now = Duration::parse_millis(&line["at_ms"].to_string()).unwrap_or_default();
+        let now = Instant::ZERO.plus(now);
         if line["type"] == "call" {
             open.push(line["id"].as_str().unwrap().to_owned());
         }
@@ -38,7 +39,7 @@ fn by_the_book(
                 });
             }
             if let Some((at, _)) = rest.first() {
-                wants.push(json!({"wait": call, "until_ms": at.as_micros() as f64 / 1000.0}));
+                wants.push(json!({"wait": call, "until_ms": millis(*at)}));
             }
         }
         Ok(json!({"do": wants}).to_string())

@@ -91,6 +91,8 @@ function errorOf(thrown) {
     return answered(status, headers, thrown.error ?? thrown.responseBody ?? thrown.body ?? response?.data, thrown.message);
   }
   const message = text(thrown.message);
+  const posted = /Error POSTing to endpoint \(HTTP (\d{3})\): ?(.*)$/s.exec(message); // of MCP: the status is in its words alone
+  if (posted !== null) return answered(+posted[1], undefined, posted[2], message);
   if (Number.isInteger(thrown.code) && (CODES[thrown.code] || (isStatus(thrown.code) && thrown.name !== "AbortError" && !(thrown instanceof DOMException)))) {
     return kept({ kind: CODES[thrown.code] ?? byStatus(thrown.code) ?? "tool_error", message, code: String(thrown.code), kind_from: "code" });
   }

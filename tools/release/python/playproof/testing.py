@@ -138,9 +138,15 @@ class _World:
 
     def give_up(self, why: str) -> None:
         self.why = why
-        if self.loop is not None:  # said at once: it may never wait again
-            self._say({"error": why})
+        if self.loop is not None:  # it may never wait again
+            self._give_up_now()
+
+    def _give_up_now(self) -> None:
+        self._say({"error": self.why})
+        try:
             self._hear()
+        except _virtual.Over:
+            pass
 
     def _end(self, call: _Call, outcome: str, what: Any) -> None:
         self.open.pop(call.id, None)
@@ -217,6 +223,8 @@ class _World:
                     self._asynchronous() if self.is_async else self._blocking()
                 except _virtual.Over:
                     pass
+                if self.why is not None and not self.is_over:
+                    self._give_up_now()
         finally:
             random.setstate(luck)
             self.process.stdin.close()  # type: ignore[union-attr]
