@@ -60,7 +60,8 @@ def _clock(name: str, begins_s: int, unit: int) -> Callable[[], Any]:
 
 def _sleep(seconds: float) -> None:
     if not _is_ours():
-        return REAL["sleep"](seconds)
+        REAL["sleep"](seconds)
+        return
     if threading.get_ident() != world.thread:
         raise RuntimeError("a second thread sleeps: its time cannot be virtual")
     until = due(seconds)
@@ -106,7 +107,7 @@ class clocks:
             names[key] = value
 
 
-class _Selector(selectors.DefaultSelector):  # type: ignore[valid-type,misc]
+class _Selector(selectors.DefaultSelector):
     """When nothing is ready, the world says what happens next."""
 
     def __init__(self, of: Any) -> None:
@@ -148,7 +149,7 @@ class Loop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return SINCE_S + self._world.now / 1e6  # type: ignore[no-any-return]
 
-    def call_at(self, when: float, callback: Any, *args: Any, context: Any = None) -> Any:
+    def call_at(self, when: float, callback: Any, *args: Any, context: Any = None) -> Any:  # type: ignore[override]
         self._check_closed()  # type: ignore[attr-defined]
         timer: Any = _Timer(when, callback, args, self, context)
         timer.number = next(self._numbers)
@@ -156,10 +157,10 @@ class Loop(asyncio.SelectorEventLoop):
         timer._scheduled = True
         return timer
 
-    def call_later(self, delay: float, callback: Any, *args: Any, context: Any = None) -> Any:
+    def call_later(self, delay: float, callback: Any, *args: Any, context: Any = None) -> Any:  # type: ignore[override]
         return self.call_at(self.time() + delay, callback, *args, context=context)
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]
         future = super().run_in_executor(executor, func, *args)
         self._world.in_threads += 1
         future.add_done_callback(self._has_come_back)

@@ -104,7 +104,7 @@ class _World:
     def _hear(self) -> None:
         self.reads = 0
         text = self.lines.readline()
-        line = json.loads(text) if text else {"type": "lost"}
+        line: Line = json.loads(text) if text else {"type": "lost"}
         if line["type"] in ("result", "lost"):
             self.result, self.is_over = line, True
             if self.loop is None:
