@@ -107,3 +107,35 @@ fn our_own_dispatcher_is_the_same_on_fixture_after_fixture() {
     let ran = conform(&serve, "standard", &[fixtures[0], fixtures[1], fixtures[0]]).exits(0);
     assert!(ran.out.contains("3 the same, 0 differ") && !ran.out.contains("not compared"), "{ran:?}");
 }
+
+/// What `conform` prints with these arguments, when these answers are given.
+fn plain(args: &[&str], answers: &str) -> Ran {
+    let mut command = assert_cmd::Command::new(crate::place::program());
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(["conform", "--playbook", "standard"]).args(args);
+    crate::place::ran(command.write_stdin(answers))
+}
+
+#[test]
+fn plain_code_that_sends_an_unkeyed_refund_twice_is_found_by_its_result() {
+    let refund = "fixtures/unkeyed-refund-times-out-after-landing.yaml";
+    let (nothing, sends) = ("{\"do\":[]}", |n: u32| format!("{{\"do\":[{{\"send\":\"refund\",\"attempt\":{n}}}]}}"));
+    let ends = "{\"do\":[{\"done\":\"refund\",\"outcome\":\"raised\"}]}";
+    let once = plain(&["--stdio", refund], &[nothing, &sends(1), ends, nothing].join("\n")).exits(0);
+    let twice =
+        plain(&["--stdio", refund], &[nothing, &sends(1), &sends(2), nothing, ends, nothing].join("\n")).exits(1);
+    let result = |ran: &Ran| ran.out.lines().last().map(str::to_owned).expect("a result");
+    assert!(result(&once).contains("\"harm\":[]") && result(&once).contains("\"differs\":null"), "{}", once.out);
+    assert!(result(&twice).contains("\"finding\":\"duplicate_effect\""), "{}", twice.out);
+}
+
+#[test]
+fn the_list_says_which_fixtures_plain_code_can_be_asked_and_why_not_the_others() {
+    let listed = plain(&["--list", "fixtures"], "").exits(0);
+    let rows: Vec<serde_json::Value> = listed.out.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let skipped: Vec<_> = rows.iter().filter_map(|row| row["skip"].as_str().map(|why| (row, why))).collect();
+    assert!(rows.len() > 120 && skipped.len() < 30, "{} and {}", rows.len(), skipped.len());
+    let (row, why) = skipped[0];
+    let refused = plain(&["--stdio", row["fixture"].as_str().unwrap()], "").exits(2);
+    assert!(refused.err.contains(why), "{}", refused.err);
+    plain(&["--stdio"], "").exits(2);
+}
