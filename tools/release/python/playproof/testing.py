@@ -86,6 +86,8 @@ class _World:
         if self.is_over:
             raise _virtual.Over
         self.check_patience()
+        if self.is_over:  # its patience is over
+            return
         if until is not None and self.open:
             self.out.append({"wait": next(iter(self.open)), "until_ms": (until - self.base) / 1000})
         if self.why is not None:
