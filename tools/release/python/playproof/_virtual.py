@@ -19,7 +19,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 EPOCH_S = 1_700_000_000
 SINCE_S = 1_000  # where clocks without a calendar begin
 PATIENCE_S = 5.0
-READS_MAX = 1_000_000  # of a clock, while nothing happens
+READS_MAX = 200_000  # of a clock, while nothing happens
 
 #: The world whose time it is.
 world: Any = None
