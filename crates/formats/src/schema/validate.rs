@@ -190,7 +190,7 @@ fn missing(at: At<'_>, name: &str, keys: &str, help: Option<String>) {
 fn writes(at: At<'_>, number: usize, key: &str) -> Option<String> {
     let (own, part) = (at.schema().own(number), at.schema().own(at.schema().resolved(number)));
     if let Some(text) = own.written.as_ref().or(part.written.as_ref()) {
-        return Some(write(&format!("{key}: {text}")));
+        return Some(write(format!("{key}: {text}")));
     }
     let words = part.words.as_ref().filter(|words| words.len() <= MOST_WORDS)?;
     let pairs: Vec<String> = words.iter().map(|word| format!("{key}: {word}")).collect();

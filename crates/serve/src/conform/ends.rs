@@ -79,6 +79,7 @@ pub(super) fn first_false(
 
 /// What ends do not say.
 pub(super) fn uncompared(said: &BTreeMap<String, SaidEnd>) -> Uncompared {
-    let count = |is: fn(&SaidEnd) -> bool| said.values().filter(|end| is(end)).count() as u32;
+    let count =
+        |is: fn(&SaidEnd) -> bool| u32::try_from(said.values().filter(|end| is(end)).count()).unwrap_or(u32::MAX);
     Uncompared { outcomes: count(|end| !end.has_word()), effects: count(|end| end.effect.is_none()) }
 }
