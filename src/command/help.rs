@@ -66,6 +66,10 @@ pub fn run(
         output.page(embedded(name).ok_or_else(|| no_playbook(name))?)?;
         return Ok(Exit::Clean);
     }
+    if args.topic == ["page", "dispatch"] {
+        output.page(PROTOCOL_PAGE)?;
+        return Ok(Exit::Clean);
+    }
     let topic = args.topic.join(" ");
     let topic = topic.as_str();
     let palette = terminal.out.palette();
@@ -91,10 +95,8 @@ pub fn run(
     if known.is_empty() {
         return Err(unknown(topic, &all, definition));
     }
-    let page = (topic == "dispatch").then(|| format!("\n{PROTOCOL_PAGE}"));
     let pages: Vec<String> = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width)).collect();
     output.page(&pages.join("\n\n"))?;
-    page.map_or(Ok(()), |page| output.page(&page))?;
     Ok(Exit::Clean)
 }
 

@@ -54,9 +54,11 @@ impl<T: Clone> Core<T> {
             Entry::End(_) => {} // of an earlier file
             Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => take_decided(decided, text)?,
             Entry::Said(at, input) => {
-                self.now = self.now.max(at);
-                // What changed nothing then changes nothing now.
-                let _: Result<(), InputFault> = self.take_again(input, decided);
+                let before = self.now;
+                self.now = before.max(at);
+                if self.take_again(input, decided).is_err() {
+                    self.now = before; // what changed nothing then changes nothing now
+                }
                 self.take_wants_again(decided);
             }
         }
@@ -84,9 +86,10 @@ impl<T: Clone> Core<T> {
             Input::Resolve(name, said) => self.machine.resolve(now, find(&self.machine, &name)?, said.is_applied),
             Input::EndRun(run) => {
                 let own = self.calls_of(Some(&run));
-                if own.iter().all(|call| self.machine.outcome(*call).is_some()) {
-                    self.forget_run(&run, own);
+                if own.iter().any(|call| self.machine.outcome(*call).is_none()) {
+                    return Err(InputFault::NotEnded);
                 }
+                self.forget_run(&run, own);
                 Ok(())
             }
         }

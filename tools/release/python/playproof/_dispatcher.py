@@ -725,5 +725,8 @@ def find_program() -> str:
     found = next((path for path in program_of_the_wheel.candidates() if os.path.isfile(path)), None)
     found = found or shutil.which("playproof")
     if found is None:
-        raise PlayproofError("the program `playproof` is not installed: python -m pip install playproof")
+        raise PlayproofError(
+            "the program `playproof` is neither in this package nor on the path: `python -m pip install playproof` installs "
+            "both; else say where it is with `program=..`"
+        )
     return found
