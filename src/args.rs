@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 
 use super::command::{
-    accept, check, completions, confirm, conform, coverage, demo, explain, formats, graph_args, help, history, impact,
-    init, lint, propose, reject, replay, review, schema, serve, verify,
+    accept, audit, check, completions, confirm, conform, coverage, demo, explain, formats, graph_args, help, history,
+    impact, init, lint, propose, reject, replay, review, schema, serve, verify,
 };
 use super::terminal::ColorChoice;
 
@@ -89,6 +89,8 @@ pub enum ParsedCommand {
     Serve(serve::Args),
     /// List the formats of recordings; try a mapping, convert a recording
     Formats(formats::Args),
+    /// Verify an audit log whose lines are linked
+    Audit(audit::Args),
     /// Explain a command, a finding, a lint or a word
     Help(help::Args),
     /// Print the JSON Schema of a file format, for editors

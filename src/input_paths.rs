@@ -24,9 +24,10 @@ const FIXTURES: [&str; 2] = [".yaml", ".yml"];
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// The formats of the JSON that Playproof writes, by their names. The pages of `graph` name none.
-const REPORTS: [&str; 14] = [
+const REPORTS: [&str; 15] = [
     "check",
     "coverage",
+    "crashes",
     "history-report",
     "history-verification",
     "impact",

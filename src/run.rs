@@ -9,8 +9,8 @@ use clap::error::{ContextValue, ErrorKind};
 
 use super::args::{Cli, ParsedCommand};
 use super::command::{
-    accept, check, completions, confirm, conform, coverage, demo, explain, formats, graph, help, history, impact, init,
-    lint, propose, reject, replay, review, schema, serve, verify,
+    accept, audit, check, completions, confirm, conform, coverage, demo, explain, formats, graph, help, history,
+    impact, init, lint, propose, reject, replay, review, schema, serve, verify,
 };
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
@@ -157,6 +157,7 @@ fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) ->
         ParsedCommand::Formats(args) => formats::run(&args, terminal, output),
         ParsedCommand::Conform(args) => conform::run(&args, output),
         ParsedCommand::Serve(args) => serve::run(&args),
+        ParsedCommand::Audit(args) => audit::run(&args, output),
         ParsedCommand::Schema(args) => schema::run(&args, output),
         ParsedCommand::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),
         ParsedCommand::Help(args) => help::run(&args, &mut definition(terminal.out.width), more, terminal, output),

@@ -12,6 +12,7 @@ mod adequacy;
 mod check;
 mod cli;
 mod corpus;
+mod crashes;
 mod driven;
 mod false_sentences;
 mod foreign;

@@ -1,6 +1,7 @@
 //! One file a command: its arguments, and what it does.
 
 pub mod accept;
+pub mod audit;
 pub mod check;
 pub mod completions;
 pub mod confirm;

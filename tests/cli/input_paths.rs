@@ -217,7 +217,7 @@ fn whatever_a_command_writes_as_json_is_known_as_a_report() {
     place.write("a.jsonl", CALLS);
     let fixture = "fixtures/a-denial-goes-to-people.yaml";
     place.run(&["replay", fixture, "--record", "run.jsonl"]).exits(0);
-    let written: [(&str, &[&str]); 15] = [
+    let written: [(&str, &[&str]); 16] = [
         ("check", &[]),
         ("coverage", &[]),
         ("history", &[]),
@@ -231,6 +231,7 @@ fn whatever_a_command_writes_as_json_is_known_as_a_report() {
         ("replay", &["a.jsonl"]),
         ("replay", &[fixture]),
         ("replay", &[fixture, "--seeds", "1-2"]),
+        ("replay", &[fixture, "--crash-everywhere"]),
         ("replay", &["run.jsonl", "--same-decisions"]),
         ("verify", &["reversing"]),
     ];

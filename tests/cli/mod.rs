@@ -1,5 +1,6 @@
 //! The binary as a user meets it: in a folder of its own, with a cleaned environment.
 
+mod audit;
 mod bad_input;
 mod confirm;
 mod demo;

@@ -17,7 +17,7 @@ const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"
 const KEPT: &str = "pay-odd-";
 
 /// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
-pub const WRITING: [Writing; 24] = [
+pub const WRITING: [Writing; 25] = [
     Writing { name: "init", args: &["init"], prepare: |_| {} },
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
@@ -38,6 +38,11 @@ pub const WRITING: [Writing; 24] = [
     Writing {
         name: "replay",
         args: &["replay", "trace.jsonl", "--report", "html=out/page.html"],
+        prepare: with_trace_and_out,
+    },
+    Writing {
+        name: "replay",
+        args: &["replay", "trace.jsonl", "--audit", "out/audit.jsonl"],
         prepare: with_trace_and_out,
     },
     Writing { name: "impact", args: &IMPACT, prepare: with_trace_and_out },
@@ -62,7 +67,8 @@ const KEEP: [&str; 8] = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, `review`, and `serve`, which appends to its journal.
-const READING: [&str; 21] = [
+const READING: [&str; 22] = [
+    "audit verify",
     "completions",
     "conform",
     "demo",

@@ -121,7 +121,7 @@ fn project() -> (Place, Vec<(&'static str, &'static [&'static str])>) {
 }
 
 /// Commands that read a trace: `TRACE` is one, with the flags that it is read with.
-const OF_A_TRACE: [&[&str]; 34] = [
+const OF_A_TRACE: [&[&str]; 35] = [
     &["replay", "TRACE", "--all"],
     &["replay", "TRACE", "--all", "--skip-invalid"],
     &["replay", "TRACE", "--all", "--format", "json"],
@@ -155,6 +155,7 @@ const OF_A_TRACE: [&[&str]; 34] = [
     &["graph", "history", "TRACE", "--playbook", "coffee", "--run", "nope"],
     &["replay", "TRACE", "--playbook", "coffee", "--all"],
     &["replay", "TRACE", "--all", "--show-args", "--report", "html=replay.html"],
+    &["replay", "TRACE", "--audit", "audit.jsonl", "--chain"],
     &["impact", "TRACE", "--candidate", "reversing", "--report", "html=impact.html"],
 ];
 
@@ -179,8 +180,9 @@ const OF_A_PROJECT: [&[&str]; 16] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 16] = [
     "accept",
+    "audit verify",
     "completions",
     "conform",
     "demo",

@@ -96,3 +96,35 @@ fn what_is_no_journal_is_left_as_it_is() {
         assert!(ran.out.is_empty() && ran.err.contains("no regular file"), "{ran:?}");
     }
 }
+
+#[test]
+fn a_chained_journal_goes_on_as_a_chain_and_not_when_it_is_broken() {
+    let place = Place::new();
+    let chained = [&["serve"][..], &ARGS, &["--chain"]].concat();
+    place.run_with(&chained, CALL).exits(0);
+    let ran = run(&place, &format!("{HELLO}\n{}", r#"{"type":"cancel","id":"a","at_ms":50}"#)).exits(0);
+    assert!(ran.out.contains("\"open\":[{\"id\":\"a\""), "it goes on without the option too: {ran:?}");
+    let text = place.read("calls.jsonl");
+    assert!(text.lines().all(|line| line.ends_with("\"}") && line.contains(",\"prev\":\"sha256:")), "{text}");
+    place.run(&["audit", "verify", "calls.jsonl"]).exits(0);
+    let replayed = place.run(&["replay", "calls.jsonl", "--same-decisions", "--playbook", "standard"]).exits(0);
+    assert!(replayed.err.is_empty(), "{replayed:?}");
+    assert!(place.run(&["replay", "calls.jsonl", "--all"]).exits(0).out.contains("pay"));
+    let broken = text.replacen("\"at_ms\":0", "\"at_ms\":1", 1);
+    place.write("calls.jsonl", &broken);
+    let ran = place.run_with(&chained, HELLO).exits(2);
+    assert!(ran.out.is_empty() && ran.err.contains("its chain is not whole: line 1 was altered"), "{ran:?}");
+    assert!(ran.err.contains("next: playproof audit verify calls.jsonl"), "{ran:?}");
+    assert_eq!(place.read("calls.jsonl"), broken);
+    place.write("calls.jsonl", &format!("{text}{{\"type\":\"ca"));
+    run(&place, HELLO).exits(0);
+    place.run(&["audit", "verify", "calls.jsonl"]).exits(0);
+}
+
+#[test]
+fn a_journal_without_a_chain_begins_none() {
+    let place = Place::new();
+    run(&place, CALL).exits(0);
+    let ran = place.run_with(&[&["serve"][..], &ARGS, &["--chain"]].concat(), HELLO).exits(2);
+    assert!(ran.err.contains("are not linked"), "{ran:?}");
+}

@@ -13,6 +13,7 @@ use playproof_engine::drive::NewCall;
 use playproof_engine::event::RequestKind;
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::plan::Plan;
+use playproof_protocol::chain::{Chain, NoChain, bare};
 
 use crate::core::{Core, Next};
 use crate::journal::Unread;
@@ -53,6 +54,12 @@ impl From<Unread> for NoJournal {
     }
 }
 
+impl From<NoChain> for NoJournal {
+    fn from(why: NoChain) -> NoJournal {
+        NoJournal(why.to_string())
+    }
+}
+
 impl<T> Clone for Dispatcher<T> {
     fn clone(&self) -> Self {
         Dispatcher(Arc::clone(&self.0))
@@ -85,10 +92,11 @@ impl<T: Clone> Dispatcher<T> {
     /// Goes on with a journal, or begins one in an empty file, which is opened for reading and writing. A torn last line is
     /// dropped: nothing followed from it. The calls that were open when their program died are ended, and given: what was out
     /// is answered with the kind `interrupted`, for which the playbook has rules, and what waited is cancelled. The results of
-    /// earlier calls are gone: who is served from a key's kept result gets no value.
+    /// earlier calls are gone: who is served from a key's kept result gets no value. A chained journal goes on with its chain.
     ///
     /// # Errors
-    /// The file cannot be read or written, or another program has it; a damaged line; a journal of another playbook or version.
+    /// The file cannot be read or written, or another program has it; a damaged line or chain; a journal of another playbook or
+    /// version.
     pub fn resume(plan: Plan, mut file: File) -> Result<(Dispatcher<T>, Vec<Ended<T>>), NoJournal> {
         file.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => NoJournal("another program has the journal".to_owned()),
@@ -100,14 +108,18 @@ impl<T: Clone> Dispatcher<T> {
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1));
         file.set_len(bytes.len() as u64)?;
         file.seek(SeekFrom::End(0))?;
-        let text = String::from_utf8(bytes).map_err(|_| NoJournal("it is not UTF-8".to_owned()))?;
+        let recorder = Recorder::durable(file);
+        let recorder = if Chain::has_begun(&bytes) { recorder.going_on(Chain::of(&bytes)?) } else { recorder };
+        let text = std::str::from_utf8(&bytes).map_err(|_| NoJournal("it is not UTF-8".to_owned()))?;
+        let text = bare(text.as_bytes());
+        let text = std::str::from_utf8(&text).unwrap_or_default(); // it was
         let mut core = Core::new(plan, 1);
-        core.record(Recorder::durable(file));
+        core.record(recorder);
         let mut ended = Vec::new();
         if text.is_empty() {
             core.begin();
         } else {
-            let decided = core.read(&text)?;
+            let decided = core.read(text)?;
             ended = core.go_on(decided);
         }
         Ok((Dispatcher(Arc::new(Mutex::new(core))), ended))

@@ -10,6 +10,7 @@ use playproof_engine::ids::AttemptNo;
 use playproof_engine::plan::Plan;
 use playproof_engine::time::Instant;
 use playproof_formats::playbook::fingerprint;
+use playproof_protocol::chain::Chain;
 use playproof_protocol::decider::Decider;
 use playproof_protocol::driver_lines;
 use playproof_protocol::mentioned::Mentioned;
@@ -23,6 +24,8 @@ enum Sink {
 /// Writes what a dispatcher was told, and what it decided.
 pub struct Recorder {
     sink: Sink,
+    /// The chain of the lines, if they are linked.
+    chain: Option<Chain>,
     mentioned: Mentioned,
     /// Lines that are written together.
     lines: String,
@@ -47,7 +50,18 @@ impl Recorder {
     }
 
     fn of(sink: Sink) -> Recorder {
-        Recorder { sink, mentioned: Mentioned::default(), lines: String::new(), lost: 0 }
+        Recorder { sink, chain: None, mentioned: Mentioned::default(), lines: String::new(), lost: 0 }
+    }
+
+    /// The same, whose lines are linked to one another: `playproof audit verify` finds what was done to them.
+    #[must_use]
+    pub fn chained(self) -> Recorder {
+        self.going_on(Chain::default())
+    }
+
+    /// The same, which goes on with a chain.
+    pub(crate) fn going_on(self, chain: Chain) -> Recorder {
+        Recorder { chain: Some(chain), ..self }
     }
 
     /// The lines that could not be written. After the first one nothing is written any more: what is there is a whole journal
@@ -102,11 +116,19 @@ impl Recorder {
     }
 
     fn write(&mut self, is_needed: bool) {
+        let mut linked = Vec::new();
+        let lines = match &mut self.chain {
+            Some(chain) => {
+                chain.link(&mut linked, self.lines.as_bytes());
+                linked.as_slice()
+            }
+            None => self.lines.as_bytes(),
+        };
         let written = match &mut self.sink {
             _ if self.lost > 0 => Err(io::ErrorKind::WriteZero.into()),
-            Sink::Written(out) => out.write_all(self.lines.as_bytes()).and_then(|()| out.flush()),
+            Sink::Written(out) => out.write_all(lines).and_then(|()| out.flush()),
             Sink::Durable(file) => {
-                let written = file.write_all(self.lines.as_bytes());
+                let written = file.write_all(lines);
                 if is_needed { written.and_then(|()| file.sync_data()) } else { written }
             }
         };

@@ -2,6 +2,7 @@
 //! I/O.
 
 pub mod answered;
+pub mod chain;
 pub mod decider;
 pub mod driver_lines;
 pub mod entry;

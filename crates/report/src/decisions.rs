@@ -46,8 +46,8 @@ pub fn tools_of(fixture: &Fixture) -> Option<String> {
     (!fixture.tools.is_empty()).then(|| format!("format: tools/1\n{}", tool_facts(&fixture.tools)))
 }
 
-/// The fields of a recorded decision that name its call.
-const NAMES: [&str; 6] = ["type", "run_id", "call_id", "id", "playbook", "ref"];
+/// The fields of a recorded decision that name its call, and those of its place in a chain.
+const NAMES: [&str; 8] = ["type", "run_id", "call_id", "id", "playbook", "ref", "prev", "hash"];
 
 /// The decisions of many calls, compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use playproof_engine::call::Recorder;
 use playproof_engine::plan::Plan;
+use playproof_protocol::chain::bare;
 use playproof_report::decisions::ComparedDecisions;
 
 use crate::decider::Decider;
@@ -42,6 +43,7 @@ struct BothOfCall {
 /// # Errors
 /// A damaged line; a torn last line is dropped.
 pub fn decided_again(bytes: &[u8], plan: Plan, place: impl Fn(u64) -> String) -> Result<ComparedDecisions, Unusable> {
+    let bytes = &*bare(bytes);
     let contents = contents(bytes)?;
     let Decider { playbook, fingerprint, .. } = &contents.decider;
     let recorder =

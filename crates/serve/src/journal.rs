@@ -7,12 +7,15 @@
 //! {"type":"call",..}, {"type":"answer",..}, ..    lines of the driver, as they were read
 //! {"type":"step"|"draw"|"decision",..}            what was decided of the lines before
 //! ```
+//!
+//! The lines of a chained journal have `prev` and `hash` at their end, and are read without.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use serde::Deserialize;
 
 use playproof_engine::time::{Duration, Instant};
+use playproof_protocol::chain::bare;
 
 use crate::decider::Decider;
 use crate::entry::{Entry, take_decided};
@@ -121,6 +124,7 @@ fn text(line: &[u8]) -> Result<&str, String> {
 pub fn resume(bytes: &[u8], mut session: Session) -> Result<Resumed, Unusable> {
     let length = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     session.drop_bytes(bytes.len() - length);
+    let bytes = &*bare(bytes);
     let mut lines = (1..).zip(whole_lines(bytes));
     let Some((_, first)) = lines.next() else {
         if !bytes.starts_with(HEAD) && !HEAD.starts_with(bytes) {

@@ -16,6 +16,6 @@ mod tests;
 pub mod trace;
 
 pub use again::decided_again;
-pub use playproof_protocol::{decider, error, protocol, said};
+pub use playproof_protocol::{chain, decider, error, protocol, said};
 
 use playproof_protocol::{answered, driver_lines, entry, mentioned, object};

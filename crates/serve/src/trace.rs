@@ -10,6 +10,7 @@ use playproof_engine::drive::NewCall;
 use playproof_engine::event::{ErrorFacts, FieldKey};
 use playproof_engine::time::{Duration, Instant};
 use playproof_intake::trace_writer::error_object;
+use playproof_protocol::chain::bare;
 
 use crate::entry::{Entry, NewStep};
 use crate::journal::{Contents, HEAD, Unusable, contents};
@@ -32,6 +33,7 @@ pub fn is_journal(start: &[u8]) -> bool {
 /// # Errors
 /// A damaged line; a torn last line is dropped.
 pub fn of_journal(bytes: &[u8]) -> Result<String, Unusable> {
+    let bytes = &*bare(bytes);
     let Contents { decider, entries, .. } = contents(bytes)?;
     let mut known = Known::default();
     for (_, entry) in &entries {

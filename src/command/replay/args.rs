@@ -79,6 +79,19 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub record: Option<String>,
 
+    /// Run a fixture once for each moment between two inputs at which its dispatcher can die and come back a second later,
+    /// and show what became of it, worst first (exit 1: an unsafe finding that the run without a crash lacks)
+    #[arg(long, conflicts_with_all = ["seeds", "record", "audit", "same_decisions", "call", "report", "envelope"])]
+    pub crash_everywhere: bool,
+
+    /// Write a line for each call that failed: what its agent is told, and the id that the message has
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "same_decisions"])]
+    pub audit: Option<String>,
+
+    /// Link each line of `--record` or `--audit` to the one before it (`playproof audit verify`); `--audit` then adds to a file
+    #[arg(long, conflicts_with_all = ["seeds", "same_decisions"])]
+    pub chain: bool,
+
     /// Only compare the decisions that a trace has (`decision` lines) with those of the playbook: exit with 1 if they differ
     #[arg(long, conflicts_with_all = ["record", "only", "call", "run", "all"])]
     pub same_decisions: bool,

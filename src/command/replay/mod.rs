@@ -2,6 +2,8 @@
 
 mod alike;
 mod args;
+mod audit;
+mod crashes;
 mod equal;
 mod page_call;
 mod prepared;

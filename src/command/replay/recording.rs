@@ -21,6 +21,7 @@ use playproof_formats::shell::Command;
 use playproof_intake::origin::Sources;
 use playproof_intake::redact::RedactionRules;
 use playproof_report::decisions::{ComparedDecisions, DecisionDifference, tools_of, trace_of};
+use playproof_serve::chain::Chain;
 use serde_json::Value;
 
 /// Calls that differ and are shown.
@@ -47,7 +48,12 @@ pub fn record(args: &Args, file: &str, loaded: &[LoadedFixture<'_>], output: &mu
     if facts.is_some() {
         outputs::refuse_others(&facts_file, "tool facts file", |beginning| beginning.starts_with(b"format: tools/1"))?;
     }
-    outputs::write(file, trace_of(plan, fixture).as_bytes(), output)?;
+    let lines = trace_of(plan, fixture).into_bytes();
+    let mut linked = Vec::new();
+    if args.chain {
+        Chain::default().link(&mut linked, &lines);
+    }
+    outputs::write(file, if args.chain { &linked } else { &lines }, output)?;
     if let Some(facts) = facts {
         outputs::write(&facts_file, facts.as_bytes(), output)?;
         let again = Command::new("playproof replay").path(file).flag("--playbook", name).flag("--tools", &facts_file);

@@ -23,7 +23,7 @@ use playproof_formats::shell::Command;
 use playproof_report::block;
 use playproof_report::block::{Alike, Style};
 use playproof_report::html::{self, CallShown, RehearsalPage};
-use playproof_report::json::{CallParts, Events, Millis, append, raw, write_call, write_events};
+use playproof_report::json::{CallParts, Events, Millis, append, raw, write_audit_line, write_call, write_events};
 use playproof_report::style::Palette;
 use playproof_report::table;
 use playproof_report::table::Align;
@@ -243,6 +243,16 @@ impl<'a> Rehearsal<'a> {
         }
         append(out, &self.json(wanted, Format::Jsonl));
         out.push(b'\n');
+    }
+
+    /// A line for each call that failed.
+    pub fn write_audit_lines(&self, out: &mut Vec<u8>) {
+        for run in &self.runs {
+            for (id, call) in run.calls() {
+                let Some(written) = self.page_calls.iter().find(|known| known.name == call) else { continue };
+                write_audit_line(out, &self.view(written, ""), &run.transcript(), id);
+            }
+        }
     }
 
     /// The same as one object, with its calls where `format` gives them no lines of their own.

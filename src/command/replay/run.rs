@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::args::{Args, Format};
+use super::audit::AuditFile;
+use super::crashes;
 use super::prepared::{LoadedFixture, arguments_of_page, plans, style, with_playbooks};
 use super::recording;
 use super::rehearsal::{Rehearsal, RehearsalJson, no_such_call};
@@ -56,6 +58,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         (true, _) if args.record.is_some() => Err(Failure::new("`--record` writes the run of a fixture")
             .help("a trace is a recording already")
             .next(args.flags.without(&["--record"]).after(Command::new("playproof replay").paths(&traces)))),
+        (true, _) if args.crash_everywhere => Err(Failure::new("`--crash-everywhere` runs a fixture again and again")
+            .help("a recording has one run; a fixture of its failures can be run anew")
+            .next(Command::new("playproof init").flag("--from", traces.first().map_or("", String::as_str)))),
         (true, _) if args.seeds.is_some() => Err(Failure::new("`--seeds` runs a fixture with each seed")
             .help("`--seed N` gives the seed of the draws that a trace lacks")
             .next(args.flags.without(&["--seeds"]).after(Command::new("playproof replay").paths(&traces)))),
@@ -94,6 +99,7 @@ fn run_fixture(
             .help("`--record FILE` writes its run as a trace")
             .next(args.flags.without(&["--same-decisions"]).after(Command::new("playproof replay").paths(paths))));
     }
+    let audit = AuditFile::of(args, paths.iter().map(String::as_str))?;
     let (mut loaded, mut places): (Vec<LoadedFixture<'_>>, Vec<Vec<Loaded>>) = Default::default();
     for path in paths {
         let (fixture, source) = load_fixture_with_source(path)?;
@@ -104,6 +110,9 @@ fn run_fixture(
         check_names((&fixture, source), &run_by, project)?;
         places.push(with_places);
         loaded.push((path, fixture, names.into_iter().zip(plans).collect::<Vec<_>>()));
+    }
+    if args.crash_everywhere {
+        return crashes::run(args, &loaded, terminal, output);
     }
     if let Some(seeds) = &args.seeds {
         return seeds::run(args, seeds, &mut loaded, terminal, output);
@@ -117,6 +126,11 @@ fn run_fixture(
             Rehearsal::run(path, fixture, plans, args.tools.as_deref()).with_envelope(args.envelope)
         })
         .collect();
+    if let Some(file) = audit {
+        let mut lines = Vec::new();
+        rehearsals.iter().for_each(|one| one.write_audit_lines(&mut lines));
+        file.write(&lines, output)?;
+    }
     let wanted = args.call.as_deref();
     if let Some(wanted) = wanted.filter(|wanted| !rehearsals.iter().any(|one| one.has_call(wanted))) {
         return Err(no_such_call(wanted, &rehearsals));

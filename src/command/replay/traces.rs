@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use serde::Serialize;
 
 use super::args::{Args, Format, Options};
+use super::audit::AuditFile;
 use super::prepared::{arguments_of_page, plans, style};
 use super::recording;
 use super::shown::{CallDrawing, GroupJson, heading};
@@ -54,6 +55,7 @@ pub fn run(
     if args.same_decisions {
         return recording::compare(args, paths, (&plans, tools), project, terminal, output);
     }
+    let audit = AuditFile::of(args, paths.files().iter().map(String::as_str))?;
     let sources = paths.sources();
     let selection = selection(args, &plans, sources)?;
     let lines = args.format == Format::Jsonl;
@@ -64,6 +66,7 @@ pub fn run(
         sources: sources.clone(),
         envelope: args.envelope,
         has_page: args.report.is_some(),
+        audits: audit.is_some(),
         spare: Mutex::default(),
     };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
@@ -75,17 +78,20 @@ pub fn run(
         allow_empty: Some(args.allow_empty),
         ..Stream::new("replay", paths, &args.reading, args.flags.clone())
     };
+    let mut audited = Vec::new();
     let (mut written, mut failures) = (0, vec![FailureCounts::default(); plans.len()]);
     let streamed = stream.write(&plans, &watcher, project, terminal, |mut part: Part| {
         // An empty selection is refused, so the head comes with the first selected call.
         let head = if written == 0 { FORMAT } else { b"" };
         written += part.written;
+        audited.append(&mut part.audited);
         failures.iter_mut().zip(part.failures.drain(..)).for_each(|(all, later)| all.merge(later));
         let lines = &part.lines;
         let result = if lines.is_empty() { Ok(()) } else { json_to_stdout(head).and_then(|()| json_to_stdout(lines)) };
         watcher.keep(part);
         result
     })?;
+    audit.map(|file| file.write(&audited, output)).transpose()?;
     refuse_empty(args, paths, if lines { written } else { watcher.listing.calls() })?;
     if lines && written == 0 {
         output.json(FORMAT)?;

@@ -8,7 +8,7 @@ use playproof_engine::event::{Finding, FindingBy, PlaybookNames, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::SimulationRecord;
 use playproof_intake::origin::Sources;
-use playproof_report::json::{CallParts, Events, write_call, write_events};
+use playproof_report::json::{CallParts, Events, write_audit_line, write_call, write_events};
 use playproof_report::listing::{CallSelection, Listing};
 use playproof_report::view::CallView;
 
@@ -24,6 +24,8 @@ pub struct Watcher {
     pub envelope: Option<EnvelopeKind>,
     /// The page of `--report` is asked for: it needs the calls, and failures by verdict and template.
     pub has_page: bool,
+    /// The lines of `--audit` are wanted.
+    pub audits: bool,
     /// Parts that were written out, to be filled again.
     pub spare: Mutex<Vec<Part>>,
 }
@@ -33,6 +35,8 @@ pub struct Watcher {
 pub struct Part {
     /// Lines, if those were asked for.
     pub lines: Vec<u8>,
+    /// Lines of `--audit`, if those were asked for.
+    pub audited: Vec<u8>,
     /// Calls that are in the lines.
     pub written: u64,
     /// Failures by verdict and template, one a playbook, if they are counted.
@@ -57,6 +61,9 @@ impl Observer for Watcher {
                 counts.add(&seen.call, record, &mut part.templates);
             }
         }
+        if self.audits {
+            self.audit(seen, runs.clone(), part);
+        }
         if self.has_page || self.lines.is_none() {
             self.listing.take(seen.call, seen.marks, seen.recorded, runs.clone(), &mut part.templates);
         }
@@ -77,6 +84,22 @@ impl Watcher {
         part.written = 0;
         part.failures.clear();
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+    }
+
+    /// The lines of `--audit` of a call.
+    fn audit<'r>(
+        &self,
+        seen: &CallResult<'_>,
+        runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)>,
+        part: &mut Part,
+    ) {
+        let Part { audited, reference, .. } = part;
+        seen.call.write_reference(&mut reference[0]);
+        for (names, record) in runs {
+            let transcript = record.transcript(names, reference, &unnamed);
+            let view = CallView::recorded(&seen.call, &reference[0], "", &self.sources);
+            write_audit_line(audited, &view, &transcript, CallId(0));
+        }
     }
 
     fn write<'r>(

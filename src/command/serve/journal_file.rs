@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::exit::{Failure, describe_io};
+use playproof_formats::shell::Command;
+use playproof_serve::chain::Chain;
 use playproof_serve::server::Keep;
 
 /// The file of a journal, locked for this program.
@@ -14,6 +16,8 @@ use playproof_serve::server::Keep;
 pub struct JournalFile {
     path: PathBuf,
     file: File,
+    /// The chain of its lines, if they are linked.
+    chain: Option<Chain>,
     /// The bytes that were kept.
     length: u64,
     /// Bytes that were not kept may stand behind them.
@@ -23,11 +27,12 @@ pub struct JournalFile {
 }
 
 impl JournalFile {
-    /// Opens the file, or makes it, and gives its bytes.
+    /// Opens the file, or makes it, and gives its bytes. A file whose lines are linked goes on as a chain; a new one begins one
+    /// if it is to be `chained`.
     ///
     /// # Errors
-    /// It cannot be read or written; another program has it.
-    pub fn open(path: &str) -> Result<(JournalFile, Vec<u8>), Failure> {
+    /// It cannot be read or written; another program has it; its chain is not whole, or it has none.
+    pub fn open(path: &str, chained: bool) -> Result<(JournalFile, Vec<u8>), Failure> {
         let refused = |error: &io::Error| unusable(Path::new(path), error);
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(Failure::new(format!("the journal `{path}` cannot be used: it is no regular file"))
@@ -38,7 +43,8 @@ impl JournalFile {
         let mut bytes = Vec::new();
         (&file).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
         let length = bytes.len() as u64;
-        let journal = JournalFile { path: path.into(), file, length, is_dirty: false, earlier: None };
+        let chain = chain_of(path, &bytes, chained)?;
+        let journal = JournalFile { path: path.into(), file, chain, length, is_dirty: false, earlier: None };
         journal.folder_is_durable().map_err(|error| refused(&error))?;
         Ok((journal, bytes))
     }
@@ -71,12 +77,21 @@ impl Keep for JournalFile {
             self.file.set_len(self.length)?;
             self.is_dirty = false;
         }
+        let (mut linked, mut chain) = (Vec::new(), self.chain);
+        let bytes = match &mut chain {
+            Some(chain) => {
+                chain.link(&mut linked, bytes);
+                linked.as_slice()
+            }
+            None => bytes,
+        };
         let kept = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
         if kept.is_err() {
             self.is_dirty = self.file.set_len(self.length).is_err();
             return kept;
         }
         self.length += bytes.len() as u64;
+        self.chain = chain;
         Ok(())
     }
 
@@ -93,15 +108,31 @@ impl Keep for JournalFile {
         let draft = beside("new");
         let file = options().open(&draft)?;
         file.try_lock().map_err(io::Error::other)?;
-        let mut next = JournalFile { path: draft, file, length: 0, is_dirty: true, earlier: None };
+        let chain = self.chain.map(|_| Chain::default());
+        let mut next = JournalFile { path: draft, file, chain, length: 0, is_dirty: true, earlier: None };
         next.keep(beginning)?;
         let free = (1_u32..).map(|number| beside(&number.to_string())).find(|path| fs::symlink_metadata(path).is_err());
         let kept = free.unwrap_or_else(|| beside("old")); // there are fewer files than numbers
         fs::hard_link(&self.path, &kept)?;
         fs::rename(&next.path, &self.path)?;
-        (self.length, self.is_dirty) = (next.length, next.is_dirty);
+        (self.length, self.is_dirty, self.chain) = (next.length, next.is_dirty, next.chain);
         self.earlier = Some(std::mem::replace(&mut self.file, next.file));
         self.folder_is_durable()
+    }
+}
+
+/// The chain that a journal goes on with.
+fn chain_of(path: &str, bytes: &[u8], chained: bool) -> Result<Option<Chain>, Failure> {
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    match (Chain::has_begun(bytes), chained) {
+        (true, _) => Chain::of(&bytes[..whole]).map(Some).map_err(|why| {
+            Failure::new(format!("the journal `{path}` is not gone on with: {why}"))
+                .help("nothing was served; keep the file for whoever looks into it, and begin another one")
+                .next(Command::new("playproof audit verify").path(path))
+        }),
+        (false, true) if whole > 0 => Err(Failure::new(format!("the lines of the journal `{path}` are not linked"))
+            .help("`--chain` begins with a new file; this one goes on without it")),
+        (false, chained) => Ok(chained.then(Chain::default)),
     }
 }
 

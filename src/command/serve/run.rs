@@ -42,6 +42,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub journal: Option<String>,
 
+    /// Link each line of the journal to the one before it (`playproof audit verify`)
+    #[arg(long, requires = "journal")]
+    pub chain: bool,
+
     /// The lock that approves the rows of the playbook [default: the project's]
     #[arg(long, value_name = "FILE")]
     pub lock: Option<String>,
@@ -73,7 +77,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let (mut session, mut journal) = match &args.journal {
         None => (session, None),
         Some(path) => {
-            let (session, journal) = journaled(path, session)?;
+            let (session, journal) = journaled(path, args.chain, session)?;
             (session, Some(journal))
         }
     };
@@ -84,9 +88,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The session that a journal brings back, and its file, ready to go on.
-fn journaled(path: &str, session: Session) -> Result<(Session, JournalFile), Failure> {
+fn journaled(path: &str, chained: bool, session: Session) -> Result<(Session, JournalFile), Failure> {
     outputs::refuse(path)?;
-    let (mut file, bytes) = JournalFile::open(path)?;
+    let (mut file, bytes) = JournalFile::open(path, chained)?;
     let Resumed { session, length, anew } = resume(&bytes, session).map_err(|why| unusable_journal(path, why))?;
     if session.dropped_bytes() > 0 {
         let dropped = session.dropped_bytes();

@@ -12,6 +12,7 @@ use crate::playbook::Access;
 use crate::time::{Duration, Instant};
 use crate::upstream::{Answer, Request, UpstreamReply};
 
+use super::crash::{Crash, Journal, survives};
 use super::scenario::LaterStart;
 
 /// Gives the loop access to its calls.
@@ -82,6 +83,8 @@ pub(super) struct EventLoop {
     later: Vec<LaterStart>,
     /// Calls that had ended before their last event; the caller takes them.
     pub quiet: Vec<CallId>,
+    /// The crash that is to come, and what was read before it.
+    pub journal: Journal,
     /// When each action with steps was made, and how many events there were before.
     pub actions: Vec<(CallId, Instant, usize)>,
 }
@@ -101,6 +104,7 @@ impl EventLoop {
         self.later.clear();
         self.quiet.clear();
         self.actions.clear();
+        self.journal = Journal::default();
     }
 
     /// Adds the start of a call, which gets the next id if it has none. Calls with the same start time start in the order
@@ -148,7 +152,7 @@ impl EventLoop {
             while let Some(&output) = self.buffer.outputs.get(self.handled) {
                 self.handled += 1;
                 match output {
-                    Output::Wake { call, at } => self.push(at, call, Event::Woken),
+                    Output::Wake { call, at } => self.push(at.max(self.now), call, Event::Woken),
                     Output::Step { action, step } => self.find_step(plan, calls, action, step),
                     Output::Ask { call, asked, within, .. } => {
                         return LoopStep::Asks(request(calls, self.now, call, asked, within));
@@ -162,6 +166,9 @@ impl EventLoop {
             {
                 return LoopStep::Ended;
             }
+            if let Some(crash) = self.journal.crash_now(true) {
+                self.die(plan, memo, calls, crash);
+            }
             if until.is_some_and(|until| self.queue.next_at().is_some_and(|at| at >= until)) {
                 return LoopStep::Idle;
             }
@@ -174,6 +181,10 @@ impl EventLoop {
                     (call, event)
                 }
             };
+            self.journal.taken = self.journal.taken.saturating_add(1);
+            if self.journal.crash.is_some() {
+                self.journal.inputs.push((now, call, event.clone()));
+            }
             let known = self.buffer.events.len();
             let input = Driver { plan, memo, calls }.handle(&mut self.machine, now, call, event, &mut self.buffer);
             if let Some(Input::Call(call, CallFacts { steps: 1.., .. })) = input {
@@ -185,7 +196,37 @@ impl EventLoop {
             if plan.has_steps {
                 self.skip_steps(calls, known);
             }
+            if let Some(crash) = self.journal.crash_now(false) {
+                self.die(plan, memo, calls, crash);
+            }
         }
+    }
+
+    /// The dispatcher dies, and is there again after its restart: the machine is that which its inputs give, what was out is
+    /// answered with `interrupted`, and what waited waits at least until then. What is asked for and has not left is sent then.
+    fn die(&mut self, plan: &Plan, memo: &mut Memo, calls: &mut impl CallSource, crash: Crash) {
+        self.journal.died = Some(self.now);
+        let back = self.now.plus(crash.restart);
+        let mut machine = Machine::default();
+        let mut known = OutputBuffer::default();
+        for (at, call, event) in std::mem::take(&mut self.journal.inputs) {
+            Driver { plan, memo, calls }.handle(&mut machine, at, call, event, &mut known);
+        }
+        debug_assert!(machine == self.machine, "the inputs give the machine");
+        self.machine = machine;
+        let under_way: Vec<(Instant, PendingEvent)> = std::iter::from_fn(|| self.queue.pop()).collect();
+        self.pending.fill(0);
+        for (due, pending) in under_way {
+            match pending {
+                PendingEvent::Start(id) => self.add_start(due.max(back), id),
+                PendingEvent::Of(call, event) => match survives(due, event, back) {
+                    Some((at, Event::Cancelled)) => self.add_cancel(at, call),
+                    Some((at, event)) => self.push(at, call, event),
+                    None => {}
+                },
+            }
+        }
+        self.now = back;
     }
 
     /// The call that starts now, which gets the next id if it has none.

@@ -12,6 +12,7 @@ use crate::playbook::ToolFacts;
 use crate::time::Instant;
 use crate::upstream::{Answer, KeyDialect, Ledger, MissingAnswerPolicy, Request, Upstream};
 
+use super::crash::Crash;
 use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop, StepSource};
 use super::findings;
 use super::record::{BudgetLeft, CallTally, Errors, SimulationRecord};
@@ -139,14 +140,41 @@ impl Simulator {
         &self.record
     }
 
+    /// Simulates a fixture's scenario whose dispatcher dies once.
+    pub fn run_crashing(&mut self, plan: &Plan, scenario: &Scenario<'_>, crash: Crash) -> &SimulationRecord {
+        self.clear(&scenario.calls, scenario.keys);
+        self.event_loop.journal.crash = Some(crash);
+        self.record = self.run_cleared(plan, scenario, |_, _| ());
+        &self.record
+    }
+
+    /// How many inputs the latest simulation had: between them are the moments at which its dispatcher can die.
+    pub const fn inputs(&self) -> u32 {
+        self.event_loop.journal.taken
+    }
+
+    /// When the dispatcher of the latest simulation died.
+    pub const fn died(&self) -> Option<Instant> {
+        self.event_loop.journal.died
+    }
+
     /// Simulates a fixture's scenario, and shows each request with its answer.
     pub(super) fn run_fixture_observed(
         &mut self,
         plan: &Plan,
         scenario: &Scenario<'_>,
-        mut observe: impl FnMut(&Request, &Option<Answer>),
+        observe: impl FnMut(&Request, &Option<Answer>),
     ) -> SimulationRecord {
         self.clear(&scenario.calls, scenario.keys);
+        self.run_cleared(plan, scenario, observe)
+    }
+
+    fn run_cleared(
+        &mut self,
+        plan: &Plan,
+        scenario: &Scenario<'_>,
+        mut observe: impl FnMut(&Request, &Option<Answer>),
+    ) -> SimulationRecord {
         self.add_starts(scenario);
         for &effect in &scenario.before {
             self.upstream.add_existing(effect);

@@ -27,6 +27,11 @@ pub trait KnownFields {
         false
     }
 
+    /// Whether a name that is no field counts as none that is unknown.
+    fn is_passed_over(_name: &[u8]) -> bool {
+        false
+    }
+
     /// A field's number by its name.
     fn find(name: &[u8]) -> Option<usize>;
 
@@ -202,7 +207,7 @@ fn slow_entry<'a, K: KnownFields, const N: usize>(
         return None;
     }
     let Some(number) = K::find(key.inner.as_bytes()) else {
-        fields.unknown += 1;
+        fields.unknown += u32::from(!K::is_passed_over(key.inner.as_bytes()));
         return cursor.pass_value(MAX_DEPTH - 1);
     };
     value::<K, N>(cursor, number, fields)
@@ -280,7 +285,7 @@ impl<'de, K: KnownFields, const N: usize> Visitor<'de> for FieldSlicesVisitor<'d
                 fields.put(number, start, start + value.len(), presence);
             } else {
                 map.next_value::<IgnoredAny>()?;
-                fields.unknown = fields.unknown.saturating_add(1);
+                fields.unknown = fields.unknown.saturating_add(u32::from(!K::is_passed_over(key.as_bytes())));
             }
         }
         Ok(fields)

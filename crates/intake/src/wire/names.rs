@@ -81,6 +81,11 @@ impl KnownFields for LineFields {
         KEY_ARGUMENTS.iter().any(|key| key.as_bytes() == name)
     }
 
+    /// The place of a line in a chain of lines.
+    fn is_passed_over(name: &[u8]) -> bool {
+        [&b"prev"[..], b"hash"].contains(&name)
+    }
+
     fn find(name: &[u8]) -> Option<usize> {
         NAMES.iter().position(|known| known.as_bytes() == name)
     }

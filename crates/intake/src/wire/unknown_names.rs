@@ -6,7 +6,8 @@ use std::fmt;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::names::{ERROR_NAMES, NAMES};
+use super::fields::KnownFields as _;
+use super::names::{ERROR_NAMES, LineFields, NAMES};
 use crate::json::BorrowedText;
 use playproof_formats::diagnostic::did_you_mean;
 
@@ -58,7 +59,8 @@ pub fn unknown_type(line: &str) -> Option<UnknownName> {
 /// The first unknown field of a line.
 pub fn unknown_field(line: &str) -> Option<UnknownName> {
     let fields = entries(line)?;
-    if let Some((name, _)) = fields.iter().find(|(name, _)| !NAMES.contains(&name.as_str())) {
+    let is_known = |name: &str| NAMES.contains(&name) || LineFields::is_passed_over(name.as_bytes());
+    if let Some((name, _)) = fields.iter().find(|(name, _)| !is_known(name)) {
         return Some(UnknownName::new("", name, &NAMES));
     }
     let (_, error) = fields.iter().find(|(name, _)| name == "error")?;

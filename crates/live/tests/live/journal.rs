@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use playproof_live::{Dispatcher, EffectClaim, Recorder};
+use playproof_protocol::chain::{Wanted, verify};
 use tokio::time::{sleep, timeout};
 
 use crate::place::{Memory, after, failed, keyed, plan, recorded, silent, write};
@@ -120,4 +121,25 @@ async fn a_durable_journal_has_each_line_before_its_request_is_made() {
         .await;
     assert_eq!(ended.value, Some(7));
     assert!(std::fs::read_to_string(&path).unwrap().contains("\"event\":\"outcome\""));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_chained_journal_is_whole_and_goes_on_as_a_chain() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let recorder = Recorder::durable(opened(&path)).chained();
+    let _ = Dispatcher::<u32>::new(plan(), Some(recorder)).call(write("a"), |_| after(1)).await;
+    let entries = |path: &Path| verify(&std::fs::read(path).unwrap(), &Wanted::default()).unwrap();
+    let before = entries(&path);
+    let (dispatcher, open) = Dispatcher::<u32>::resume(plan(), opened(&path)).unwrap();
+    assert!(open.is_empty());
+    let _ = dispatcher.call(write("b"), |_| after(1)).await;
+    drop(dispatcher);
+    let now = entries(&path);
+    assert!(before.problems.is_empty() && now.problems.is_empty() && now.entries > before.entries, "{now:?}");
+    let text = std::fs::read_to_string(&path).unwrap().replacen("\"id\":\"a\"", "\"id\":\"c\"", 1);
+    std::fs::write(&path, &text).unwrap();
+    let why = Dispatcher::<u32>::resume(plan(), opened(&path)).unwrap_err().to_string();
+    assert!(why.contains("its chain is not whole: line 2 was altered"), "{why}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }

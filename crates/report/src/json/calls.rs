@@ -2,7 +2,9 @@
 
 use super::write::append;
 use crate::view::CallView;
-use playproof_analysis::envelope::{Detail, Details, EnvelopeCall, EnvelopeKind, GraphAnswer, audit_id, envelope};
+use playproof_analysis::envelope::{
+    Detail, Details, Envelope, EnvelopeCall, EnvelopeKind, GraphAnswer, audit_id, envelope,
+};
 use playproof_engine::call::RecordedCall;
 use playproof_engine::event::{Decision, EffectClaim, Finding, OutcomeKind, OutcomeWord, Told, Transcript};
 use playproof_engine::ids::{ActionId, CallId, StepId};
@@ -111,17 +113,28 @@ pub fn write_call(
     }
     if let Some(kind) = parts.envelope {
         raw(out, ",\"envelope\":");
-        if is_step(view, transcript, call) {
-            return raw(out, "null}"); // its action answers the agent
-        }
-        let graph = GraphAnswer::of(transcript, call, view.tool, view.args);
-        about(view, transcript, call, |about| {
-            let name = graph.as_ref().and_then(|graph| graph.action).unwrap_or(about.name);
-            let (next, unfit) = (graph.as_ref().map(GraphAnswer::next), graph.as_ref().and_then(GraphAnswer::unfit));
-            append(out, &envelope(kind, transcript, call, &EnvelopeCall { name, next, unfit, ..*about }));
-        });
+        with_envelope(kind, view, transcript, call, |envelope| append(out, &envelope));
     }
     raw(out, "}");
+}
+
+/// Passes what the agent gets of a call to `then`; of a step it gets nothing, for its action answers.
+pub(super) fn with_envelope(
+    kind: EnvelopeKind,
+    view: &CallView<'_>,
+    transcript: &Transcript<'_>,
+    call: CallId,
+    then: impl FnOnce(Option<Envelope<'_>>),
+) {
+    if is_step(view, transcript, call) {
+        return then(None);
+    }
+    let graph = GraphAnswer::of(transcript, call, view.tool, view.args);
+    about(view, transcript, call, |about| {
+        let name = graph.as_ref().and_then(|graph| graph.action).unwrap_or(about.name);
+        let (next, unfit) = (graph.as_ref().map(GraphAnswer::next), graph.as_ref().and_then(GraphAnswer::unfit));
+        then(envelope(kind, transcript, call, &EnvelopeCall { name, next, unfit, ..*about }));
+    });
 }
 
 /// Whether a call is a step of an action of the playbook.

@@ -1,0 +1,201 @@
+//! `replay FIXTURE --crash-everywhere`: runs a fixture once for each moment between two inputs at which its dispatcher can die,
+//! and shows what became of it, worst first.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::args::{Args, Format};
+use super::prepared::{LoadedFixture, style};
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::terminal::Terminal;
+use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, Outcome};
+use playproof_engine::fixture::Fixture;
+use playproof_engine::sim::{Crash, DrivenCall, Plan, Scenario, SimulationRecord, Simulator};
+use playproof_engine::time::{Duration, Instant};
+use playproof_report::json::{Millis, document};
+use playproof_report::text;
+
+/// How long a dispatcher that has died is away.
+const RESTART: Duration = Duration::from_millis(1_000);
+
+/// Ways to end that the page shows of each playbook.
+const SHOWN: usize = 10;
+
+#[derive(Serialize)]
+struct CrashesJson<'a> {
+    format: &'static str,
+    restart_ms: Millis,
+    fixtures: Vec<FixtureCrashes<'a>>,
+}
+
+/// A fixture whose dispatcher dies everywhere.
+#[derive(Serialize)]
+struct FixtureCrashes<'a> {
+    fixture: &'a str,
+    playbooks: Vec<PlaybookCrashes>,
+}
+
+/// The same under one playbook.
+#[derive(Serialize)]
+struct PlaybookCrashes {
+    playbook: String,
+    /// Moments at which it died, one a run.
+    points: u64,
+    without_crash: Ends,
+    /// The worst first.
+    with_crash: Vec<Group>,
+}
+
+/// Crashes after which everything ended in the same way.
+#[derive(Serialize)]
+struct Group {
+    points: u64,
+    first: Point,
+    #[serde(flatten)]
+    ends: Ends,
+    /// Unsafe findings by the playbook that the run without a crash lacks.
+    new_unsafe: Vec<&'static str>,
+}
+
+/// A moment at which a dispatcher died.
+#[derive(Clone, Copy, Serialize)]
+struct Point {
+    after_input: u32,
+    at_ms: Millis,
+    /// Whether the requests of that input had left.
+    has_left: bool,
+}
+
+/// How everything ended.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct Ends {
+    upstream_calls: u64,
+    effects: u64,
+    calls: BTreeMap<String, String>,
+    /// The findings of the run, by their ids.
+    findings: Vec<&'static str>,
+}
+
+/// A finding by the playbook: of which call, and which.
+type Found = Vec<(u32, FindingId)>;
+
+/// Runs the fixtures with each crash; an unsafe finding by a playbook that the run without a crash lacks is found.
+pub fn run(
+    args: &Args,
+    loaded: &[LoadedFixture<'_>],
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let mut fixtures = Vec::new();
+    for (path, fixture, plans) in loaded {
+        let playbooks = plans.iter().map(|(name, plan)| with_each_crash(name, plan, fixture)).collect();
+        fixtures.push(FixtureCrashes { fixture: path, playbooks });
+    }
+    let mut groups = fixtures.iter().flat_map(|one| &one.playbooks).flat_map(|one| &one.with_crash);
+    let is_found = groups.any(|group| !group.new_unsafe.is_empty());
+    match args.format {
+        Format::Json | Format::Jsonl => {
+            output.json(document(&CrashesJson { format: "crashes/1", restart_ms: Millis(RESTART), fixtures }))?;
+        }
+        Format::Table | Format::Markdown => {
+            let width = style(args, terminal).width;
+            let pages: Vec<String> = fixtures.iter().map(|one| page(one, width)).collect();
+            output.page(&pages.join("\n\n"))?;
+        }
+    }
+    Ok(if is_found { Exit::Found } else { Exit::Clean })
+}
+
+fn with_each_crash(name: &str, plan: &Plan, fixture: &Fixture) -> PlaybookCrashes {
+    let scenario = Scenario::of_fixture(fixture, plan);
+    let mut simulator = Simulator::new();
+    let (ends, known) = ends_of(&scenario, simulator.run_fixture(plan, &scenario));
+    let inputs = simulator.inputs();
+    let mut groups: BTreeMap<(Ends, Vec<&'static str>), Group> = BTreeMap::new();
+    for (after, has_left) in (1..=inputs).flat_map(|after| [(after, false), (after, true)]) {
+        let record = simulator.run_crashing(plan, &scenario, Crash { after, has_left, restart: RESTART });
+        let (ends, found) = ends_of(&scenario, record);
+        let mut new: Vec<&str> =
+            found.iter().filter(|finding| !known.contains(finding)).map(|(_, id)| id.as_str()).collect();
+        new.dedup();
+        let at_ms = Millis(simulator.died().unwrap_or(Instant::ZERO).since(Instant::ZERO));
+        let first = Point { after_input: after, at_ms, has_left };
+        let group = Group { points: 0, first, ends: ends.clone(), new_unsafe: new.clone() };
+        groups.entry((ends, new)).or_insert(group).points += 1;
+    }
+    let mut with_crash: Vec<Group> = groups.into_values().collect();
+    with_crash.sort_by_key(|group| {
+        let Point { after_input, has_left, .. } = group.first;
+        let harm = (group.new_unsafe.len(), group.ends.effects.saturating_sub(ends.effects), group.ends.findings.len());
+        (std::cmp::Reverse(harm), after_input, has_left)
+    });
+    let points = with_crash.iter().map(|group| group.points).sum();
+    PlaybookCrashes { playbook: name.to_owned(), points, without_crash: ends, with_crash }
+}
+
+/// How a run ended, and the unsafe findings by its playbook.
+fn ends_of(scenario: &Scenario<'_>, record: &SimulationRecord) -> (Ends, Found) {
+    let ended = |(call, outcome): (&DrivenCall<'_>, &Outcome)| {
+        (call.name.to_owned(), format!("{}, effect {}", outcome.kind.as_str(), outcome.claim.as_str()))
+    };
+    let mut findings: Vec<&str> = record.findings.iter().map(|finding| finding.id.as_str()).collect();
+    findings.sort_unstable();
+    findings.dedup();
+    let is_unsafe =
+        |finding: &&Finding| (finding.by, finding.severity) == (FindingBy::Playbook, FindingSeverity::Unsafe);
+    let mut found: Found = record.findings.iter().filter(is_unsafe).map(|one| (one.call.0, one.id)).collect();
+    found.sort_unstable_by_key(|(call, id)| (id.as_str(), *call));
+    let ends = Ends {
+        upstream_calls: record.tallies.iter().map(|tally| u64::from(tally.sends)).sum(),
+        effects: record.ledger.net().values().map(|net| u64::from(net.effects)).sum(),
+        calls: scenario.calls.iter().zip(&record.outcomes).map(ended).collect(),
+        findings,
+    };
+    (ends, found)
+}
+
+fn page(fixture: &FixtureCrashes<'_>, width: usize) -> String {
+    let mut lines = Vec::new();
+    for one in &fixture.playbooks {
+        let ways = text::counted(one.with_crash.len() as u64, "way to end", "ways to end");
+        let points = text::counted(one.points, "moment", "moments");
+        lines.push(format!("{} under {}: the dispatcher dies at {points}, {ways}", fixture.fixture, one.playbook));
+        lines.push(format!("  without a crash: {}", one.without_crash.said()));
+        for group in one.with_crash.iter().take(SHOWN) {
+            let Point { after_input, at_ms: Millis(at), has_left } = group.first;
+            let left = if has_left { "after" } else { "before" };
+            let points = text::counted(group.points, "moment", "moments");
+            let first = format!("{points}, first {left} what input {after_input} asks for ({at} ms)");
+            let new = match group.new_unsafe.as_slice() {
+                [] => String::new(),
+                new => format!("; unsafe: {}", new.join(", ")),
+            };
+            lines.push(format!("  {first}: {}{new}", group.ends.said()));
+        }
+        match one.with_crash.len().saturating_sub(SHOWN) {
+            0 => {}
+            more => lines.push(format!("  and {} more (--format json)", text::counted(more as u64, "way", "ways"))),
+        }
+    }
+    let wrapped = lines.iter().flat_map(|line| {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let pieces = text::wrapped(&text::escape_unprintable(line), width.saturating_sub(indent.len() + 2));
+        pieces.into_iter().enumerate().map(move |(n, piece)| match n {
+            0 => format!("{indent}{piece}"),
+            _ => format!("{indent}  {piece}"),
+        })
+    });
+    wrapped.collect::<Vec<_>>().join("\n")
+}
+
+impl Ends {
+    fn said(&self) -> String {
+        let calls: Vec<String> = self.calls.iter().map(|(call, end)| format!("{call} {end}")).collect();
+        let sent = text::counted(self.upstream_calls, "request", "requests");
+        let effects = text::counted(self.effects, "effect", "effects");
+        let found = if self.findings.is_empty() { String::new() } else { format!("; {}", self.findings.join(", ")) };
+        format!("{sent}, {effects}; {}{found}", calls.join("; "))
+    }
+}
