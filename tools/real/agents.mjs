@@ -13,7 +13,7 @@ import pRetry from "p-retry";
 import { z } from "zod";
 
 const program = process.env.PLAYPROOF_BIN;
-await using_(async (d) => {
+await withDispatcher(async (d) => {
   let paid = 0;
   const pay = async () => { paid += 1; throw new DOMException("no answer", "TimeoutError"); };
   const refund = async (args, options) => {
@@ -46,7 +46,7 @@ await using_(async (d) => {
   isTold("LangGraph", (await new ToolNode([ofChain]).invoke({ messages: [call] }, { configurable: { thread_id: "r3" } })).messages[0].content);
 });
 
-async function using_(work) {
+async function withDispatcher(work) {
   const d = new Dispatcher({ playbook: "standard", unlocked: true, program });
   try { await work(d); } finally { await d.close(); }
 }
