@@ -172,7 +172,8 @@ fn guesses_that_nobody_confirmed_declare_nothing_and_are_told_of_once() {
         run.err
     );
     assert_eq!(run.err.matches("note:").count(), 1, "{}", run.err);
-    assert_eq!(run.out, place.run(&["replay", "t.jsonl"]).exits(0).out.replace("'r#2'\n", "'r#2' --tools f.yaml\n"));
+    let without = place.run(&["replay", "t.jsonl"]).exits(0).out.replace("'r#2'\n", "'r#2' --tools f.yaml\n");
+    assert_eq!(run.out, without.replace("confirm t.jsonl\n", "confirm t.jsonl --tools f.yaml\n"));
     assert!(run.out.contains("write, not idempotent (assumed)"), "{}", run.out);
     let confirmed = place.read("f.yaml").replace("# guessed: confirm", "#");
     place.write("f.yaml", &confirmed);

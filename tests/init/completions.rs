@@ -8,7 +8,7 @@ use crate::place::Place;
 #[test]
 fn every_shell_gets_a_script_that_names_every_command() {
     let place = Place::new();
-    let pages = [&["help"][..], &["help", "more"]];
+    let pages = [&["--help"][..], &["help", "more"]];
     let commands: Vec<String> = pages.iter().flat_map(|page| listed(&place.run(page).exits(0).out)).collect();
     assert!(
         commands.iter().any(|name| name == "init") && commands.iter().any(|name| name == "completions"),
