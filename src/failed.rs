@@ -25,14 +25,19 @@ pub fn fail(failure: &Failure, fallback: &Command, stream: StreamStyle) -> Exit 
             say_next(next.as_ref().unwrap_or(fallback), palette);
         }
         Failure::Reports { reports, next } => {
-            for report in reports {
-                to_stderr(&diagnostic::render(&from_here(report), stream.width, stream.colour));
-            }
+            warn(reports, stream);
             to_stderr(&format!("{}\n", palette.bad(&diagnostic::tally(reports))));
             say_next(next.as_ref().unwrap_or(fallback), palette);
         }
     }
     failure.exit()
+}
+
+/// Prints warnings.
+pub fn warn(reports: &[Report], stream: StreamStyle) {
+    for report in reports {
+        to_stderr(&diagnostic::render(&from_here(report), stream.width, stream.colour));
+    }
 }
 
 /// The same with the name of its source as it is found from the working directory, where it has it from the project's

@@ -13,7 +13,7 @@ use super::workspace::Workspace;
 use playproof_engine::glob::is_glob;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 use playproof_formats::fixture;
-use playproof_formats::playbook::lint::{SeenArguments, stopped_globs_of_rows, unseen_arguments_of_rows};
+use playproof_formats::playbook::lint::{SeenArguments, stopped_globs_of_rows};
 use playproof_intake::tool_facts::argument_names;
 
 /// The most tools that are kept of traces. A trace with more names a tool anew in each call.
@@ -60,10 +60,7 @@ impl KnownTools {
             let rows = file.rows();
             self.declared.extend(rows.iter().filter(|(tool, _)| !is_glob(tool)).map(|(tool, _)| (*tool).to_owned()));
             let mut found = stopped_globs_of_rows(&rows, &self.known);
-            let of_row = |name: &str| rows.iter().find(|(row, _)| *row == name).map(|(_, place)| place.clone());
-            let declared = file.file.tools.rows().iter();
-            let declared: Vec<_> = declared.filter_map(|row| Some((row, of_row(&row.pattern)?))).collect();
-            found.extend(unseen_arguments_of_rows(&declared, &self.seen));
+            found.extend(file.unseen_arguments(&self.seen));
             self.stop(&file.source, &found);
         }
     }

@@ -8,15 +8,18 @@ use std::sync::Arc;
 
 use super::boundary::is_plain;
 use super::exit::Failure;
+use super::failed;
 use super::files;
 use super::folders;
 use super::input_kind::{self, InputKind, reject_conflict_markers};
 use super::output::say;
 use super::project::{self, Project, is_path};
+use super::terminal::Terminal;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::{Report, Source, did_you_mean};
 use playproof_formats::playbook;
+use playproof_formats::playbook::lint::{SeenArguments, unseen_arguments};
 use playproof_formats::playbook::tools;
 use playproof_formats::playbook::tools::{LoadedTools, ToolsFile};
 use playproof_formats::playbook::{EMBEDDED, Loaded, embedded};
@@ -222,6 +225,29 @@ pub fn facts_said(asked: Option<&str>, project: &Project) -> Result<Tools, Failu
         ));
     }
     Ok(tools)
+}
+
+/// Warns of arguments that the tool facts, or the playbook, name and that no recorded call of the tool has.
+///
+/// # Errors
+/// As [`facts`].
+pub fn warn_of_arguments(
+    seen: &SeenArguments,
+    (asked, playbook): (Option<&str>, Option<&Loaded>),
+    project: &Project,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    if seen.is_empty() {
+        return Ok(());
+    }
+    let path = asked.or(project.tools.as_deref()).map(|path| files::near(&project::root(), path));
+    let facts = path.map(|path| written_facts(&path)).transpose()?;
+    let of_facts = facts.iter().map(|facts| (&facts.source, facts.unseen_arguments(seen)));
+    let of_playbook = playbook.iter().map(|one| (&one.places.source, unseen_arguments(one, seen)));
+    let said = of_facts.chain(of_playbook).filter(|(_, said)| !said.is_empty());
+    let said = said.map(|(source, diagnostics)| Report { source: source.clone(), diagnostics });
+    failed::warn(&said.collect::<Vec<_>>(), terminal.err);
+    Ok(())
 }
 
 fn facts_file(asked: Option<&str>, project: &Project) -> Result<Option<(String, ToolsFile)>, Failure> {

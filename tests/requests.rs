@@ -82,7 +82,7 @@ fn the_order_of_two_files_is_by_times_where_both_have_them_and_else_unknown() {
     };
     for files in [[("a.jsonl", &*first), ("b.jsonl", &*second)], [("b.jsonl", &*second), ("a.jsonl", &*first)]] {
         let run = replay(&files, FACTS);
-        assert_eq!(has(&run, "unsafe", "unsafe_retry"), files[0].0 == "a.jsonl", "{:?}", found(&run));
+        assert!(has(&run, "unsafe", "unsafe_retry"), "{:?}", found(&run));
         assert!(has(&run, "doubt", "possible_duplicate_effect"), "{:?}", found(&run));
     }
     let run = replay(&[("a.jsonl", &untimed(&first)), ("b.jsonl", &untimed(&second))], FACTS);
@@ -284,4 +284,29 @@ fn a_draft_guesses_what_makes_a_request_and_lint_knows_arguments_that_no_call_ha
     assert!(lint("same_if: [order, amuont]"));
     assert!(!lint("same_if: [order, amount]"));
     assert!(lint("same_if: [order], schema: { type: object, properties: { id: { type: string } } }"));
+}
+
+#[test]
+fn a_name_that_no_recorded_call_has_is_said_with_what_was_meant_and_is_no_request() {
+    let reword = input("reword.jsonl");
+    let run = replay(&[("t.jsonl", &reword)], &FACTS.replace("order,", "oder,"));
+    assert!(run.err.contains("did you mean `order`?"), "{}", run.err);
+    assert!(run.err.contains("tools.yaml:3:44"), "the name is underlined: {}", run.err);
+    assert_eq!(found(&run), [], "without one of the named arguments all of them count");
+    assert!(!replay(&[("t.jsonl", &reword)], FACTS).err.contains("did you mean"));
+}
+
+#[test]
+fn an_argument_is_named_once() {
+    let run = replay(&[("t.jsonl", &input("reword.jsonl"))], &FACTS.replace("order, amount", "order, order"));
+    assert!(run.code == 2 && run.err.contains("twice"), "{}{}", run.out, run.err);
+}
+
+#[test]
+fn lines_in_any_order_show_the_same_if_they_have_times() {
+    let text = input("restart.jsonl");
+    let lines: Vec<&str> = text.lines().collect();
+    let turned = [&lines[2..], &lines[..2]].concat().join("\n");
+    let run = replay(&[("t.jsonl", &turned)], FACTS);
+    assert!(has(&run, "unsafe", "unsafe_retry"), "{:?}", found(&run));
 }

@@ -18,7 +18,7 @@ use crate::threads::Threads;
 use crate::{duplicate_args, files, known_tools, playbooks};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
-use playproof_explore::lint;
+use playproof_explore::{CONTRADICTED_CLAIM, lint};
 use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
 use playproof_formats::playbook::lint::{stopped_globs, unseen_arguments};
 use playproof_formats::playbook::{Loaded, fingerprint};
@@ -29,9 +29,6 @@ use playproof_report::text;
 
 /// The lint of a study playbook: a fault only of the playbook that a project uses.
 const STUDY: &str = "study_playbook";
-
-/// The error of a claim that the world contradicts.
-const CONTRADICTED: &str = "contradicted_claim";
 
 formats!(Format: Table = "For people", Json = "One JSON document");
 
@@ -160,7 +157,7 @@ fn page(linted: &[Linted], terminal: &Terminal) -> String {
 
 fn next(one: &Linted) -> Command {
     match one.diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error) {
-        Some(said) if said.id == CONTRADICTED => {
+        Some(said) if said.id == CONTRADICTED_CLAIM => {
             Command::new("playproof verify").path(playbooks::argument(&one.source.name))
         }
         Some(_) => "playproof schema playbook".into(),

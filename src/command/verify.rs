@@ -1,5 +1,7 @@
 //! `playproof verify [PLAYBOOK...]`: what holds of a playbook whatever an upstream answers, and what breaks the rest.
 
+use std::path::Path;
+
 use playproof_engine::event::FindingId;
 use playproof_engine::sim::Plan;
 use playproof_explore::{Compared, Fate, PROPERTIES, Question, Verified, compare, verify};
@@ -12,6 +14,7 @@ use playproof_report::verify::{Shown, json, markdown, page};
 use crate::changeset::Change;
 use crate::duplicate_args;
 use crate::exit::{Exit, Failure};
+use crate::files;
 use crate::flags::Given;
 use crate::format::formats;
 use crate::output::{Output, to_stderr};
@@ -124,10 +127,14 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         judged.push(Judged { against, ..one });
     }
     if let (Some(folder), Some(project_lock)) = (&args.write_fixtures, project_lock) {
+        refuse_unknown(&workspace, folder, &judged)?;
         let changes = fixtures(&workspace.with_fixtures(Some(folder)), &judged)?;
         project_lock.commit(&changes, output)?;
         let written = counted(changes.len() as u64, "fixture", "fixtures");
-        to_stderr(&format!("wrote {written} into {folder}\n"));
+        to_stderr(&match changes.is_empty() {
+            true => "no property is violated: no fixture was written\n".to_owned(),
+            false => format!("wrote {written} into {folder}\n"),
+        });
     }
     reports::write_page(args.report.as_ref(), || html::verify(judged.iter().map(Judged::shown)), output)?;
     match args.format {
@@ -164,6 +171,23 @@ fn pages(judged: &[Judged], terminal: &Terminal) -> String {
     judged.iter().map(page).collect::<Vec<_>>().join("\n\n")
 }
 
+/// Refuses fixtures among those of the project of a playbook that the project does not find by its name.
+fn refuse_unknown(workspace: &Workspace, folder: &str, judged: &[Judged]) -> Result<(), Failure> {
+    let whole = |path: &Path| files::normal(&files::absolute(path));
+    let all = workspace.fixture_path("");
+    let is_of_project = files::upwards("playproof.yaml").is_some()
+        && all.parent().is_some_and(|all| whole(Path::new(folder)).starts_with(whole(all)));
+    let mut shown = judged.iter().filter(|one| is_of_project && one.result.counterexamples().next().is_some());
+    let usual = workspace.playbook(None).ok().map(|(name, _)| name);
+    let is_known = |name: &String| usual.as_ref() == Some(name) || workspace.playbook(Some(name)).is_ok();
+    let Some(unknown) = shown.find(|one| !is_known(&one.result.playbook)) else { return Ok(()) };
+    let name = &unknown.result.playbook;
+    Err(Failure::new(format!(
+        "the project has no playbook `{name}`: fixtures of it in {folder} would break its `check`"
+    ))
+    .help("move the playbook into `playbooks/`, or name a folder outside of the fixtures; nothing was written"))
+}
+
 /// The counterexamples as new files.
 fn fixtures(workspace: &Workspace, judged: &[Judged]) -> Result<Vec<Change>, Failure> {
     let mut changes = Vec::new();
@@ -189,6 +213,11 @@ fn conclude(judged: &[Judged]) -> Result<Exit, Failure> {
         Fate::Violated => Ok(Exit::Found),
         Fate::CutShort(_) => Ok(Exit::Inconclusive),
         Fate::Holds => Ok(Exit::Clean),
+        Fate::NotAsked if judged.iter().any(|one| one.result.has_actions) => {
+            Err(Failure::new("no property was asked: the playbook orders actions, and no call of an action is tried")
+                .help("write fixtures with its actions: `replay` and `check` show the same findings in them")
+                .next(Command::new("playproof help fixture")))
+        }
         Fate::NotAsked => Err(Failure::new("no property was asked: no call comes to where one of them could break")
             .next(Command::new("playproof lint"))),
     }

@@ -24,6 +24,15 @@ fn a_lie_is_found_written_as_a_fixture_and_shown_by_replay() {
 }
 
 #[test]
+fn fixtures_of_a_playbook_that_the_project_does_not_find_are_not_written_among_its_own() {
+    let place = place();
+    place.write("elsewhere.yaml", &place.read(PLAYBOOK).replace("name: refunds", "name: elsewhere"));
+    let run = place.run(&["verify", "elsewhere.yaml", "--write-fixtures", "fixtures/found"]).exits(2);
+    assert!(run.err.contains("the project has no playbook `elsewhere`"), "{}", run.err);
+    place.run(&["verify", "elsewhere.yaml", "--write-fixtures", "found"]).exits(1);
+}
+
+#[test]
 fn what_is_mended_holds_and_a_search_that_is_cut_is_inconclusive() {
     let place = place();
     place.edit_first(PLAYBOOK, "effect: not_applied", "effect: unknown");
@@ -60,6 +69,7 @@ fn calls_of_actions_are_not_asked_about_and_no_result_says_that_they_hold() {
     for name in ["coffee", "steps"] {
         let run = place.run(&["verify", name]).exits(2);
         assert!(run.out.contains("no call of its actions was tried") && !run.out.contains("holds"), "{}", run.out);
+        assert!(!run.out.contains(", every script") && run.err.contains("orders actions"), "{}{}", run.out, run.err);
     }
 }
 

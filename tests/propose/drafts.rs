@@ -501,6 +501,23 @@ fn a_failure_that_can_hide_an_effect_is_drafted_with_and_without_it_whatever_is_
 }
 
 #[test]
+fn a_proposal_whose_own_fixture_shows_a_double_effect_is_refused_until_its_expect_names_it() {
+    let project = Project::new();
+    let then = "{ retry_with_backoff: { backoff_ms: [100] } }";
+    let new = ["propose", "new", "odd", "--when", "{ kind: odd_words, keyed: false }", "--effect", "not_applied"];
+    assert_eq!(project.run(&[&new[..], &["--then", then]].concat()).code, 0);
+    let said = || {
+        let (_, said) = project.refused(&["propose", "check", "odd"]);
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let objects = "shows harm that its `expect` does not name: duplicate_effect";
+    let first = said();
+    assert!(first.contains(objects), "{first}");
+    let (_, refused) = project.refused(&["accept", "odd", "--reason", "it is"]);
+    assert!(refused.split_whitespace().collect::<Vec<_>>().join(" ").contains(objects), "{refused}");
+}
+
+#[test]
 fn a_property_that_a_proposal_loses_needs_a_reason_in_its_record() {
     let project = Project::with_proposal();
     assert_eq!(project.run(&["propose", "check", "said-no"]).code, 0);

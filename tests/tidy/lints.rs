@@ -7,10 +7,11 @@ use crate::tidy::tree::{Tree, Violation};
 const TEXTS: &str = "help/lints.md";
 
 /// Where lints are written, each with its id.
-const LINTS: [(&str, &str); 3] = [
+const LINTS: [(&str, &str); 4] = [
     ("crates/formats/src/playbook/lint/", "Diagnostic::warning("),
     ("crates/formats/src/playbook/lint/", "Diagnostic::note("),
     ("crates/explore/src/lint.rs", "Diagnostic::error("),
+    ("crates/explore/src/lint.rs", "Diagnostic::warning("),
 ];
 
 /// Ids without a heading, and headings without an id.

@@ -95,7 +95,12 @@ impl Alphabet {
         };
         let examples: Vec<_> = synthesize::of_playbook(&plan.playbook).into_iter().filter(fits).collect();
         for example in &examples {
-            let agrees = example.error.as_ref().is_none_or(world::agrees);
+            // The kind of one rule with the status of another: what is asked of the first does not depend on whether there is
+            // the second.
+            let is_kind_alone =
+                |error: &ErrorFacts| error.kind.is_some() && error.code.is_none() && error.message.is_none();
+            let is_lent = |error| example.lends_status && is_kind_alone(error) && world::is_own_word(error);
+            let agrees = example.error.as_ref().is_none_or(|error| world::agrees(error) && !is_lent(error));
             if agrees || dropped == Some(&Assumption::KindAndStatus) {
                 made.failure(world, example.error.clone());
             }
@@ -289,10 +294,16 @@ impl Making<'_> {
         match reading {
             _ if is_assumed => Reading::MayHaveActed,
             // Of another request than one without a key.
-            Reading::Processed | Reading::InFlight if !self.kind.shape.keyed => self.believed(error),
+            Reading::Processed | Reading::InFlight if !self.is_keyed() => self.believed(error),
             Reading::Believed => self.believed(error),
             reading => reading,
         }
+    }
+
+    /// Whether requests have a key: the call's, or one that a client makes.
+    fn is_keyed(&self) -> bool {
+        let makes_keys = self.plan.playbook.studies(|study| study.makes_keys) && self.kind.writes();
+        self.kind.shape.keyed || makes_keys
     }
 
     /// What is believed of a failure: its playbook's claim, if that is the same for each attempt.

@@ -43,7 +43,7 @@ pub fn compare(old: &Verified, new: &Verified) -> Compared {
     };
     let assumed = |result: &Verified| -> BTreeSet<Assumed> {
         let rests = result.rests_on.iter();
-        rests.flat_map(|rests| rests.breaks.iter().map(|(id, _)| Assumed { on: rests.on.clone(), id: *id })).collect()
+        rests.flat_map(|rests| rests.properties().map(|id| Assumed { on: rests.on.clone(), id })).collect()
     };
     let (before, now) = (broken(old), broken(new));
     let is_held = |Assumed { id, .. }: &Assumed| !before.contains(id) && !now.contains(id);

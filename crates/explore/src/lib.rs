@@ -23,7 +23,7 @@ pub mod world;
 pub use changed::Changed;
 pub use compared::{Assumed, Compared, Guarantees, compare, guarantees};
 pub use fixture_text::{expected, to_yaml, tool_facts};
-pub use lint::lint;
+pub use lint::{CONTRADICTED_CLAIM, lint};
 pub use property::PROPERTIES;
 pub use verify::{Counterexample, Fate, PropertyResult, Question, RestsOn, Verified, verify};
 pub use world::can_hide;

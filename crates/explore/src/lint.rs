@@ -15,8 +15,13 @@ use playproof_formats::playbook::lint::lint as own_lints;
 use crate::alphabet::Alphabet;
 use crate::calls::CallKind;
 use crate::search::{Bounds, Found, Shown};
+use crate::shape::UNKEYED;
+use crate::synthesize;
 use crate::verify::{Asked, Unit, answers_of, search, searched};
-use crate::world::WORLD;
+use crate::world::{WORLD, is_believed};
+
+/// The id of the error of a claim that the world contradicts.
+pub const CONTRADICTED_CLAIM: &str = "contradicted_claim";
 
 /// Answers of the scripts that are tried: a claim that is wrong shows with the answer after it.
 const ANSWERS: usize = 2;
@@ -41,6 +46,7 @@ pub fn lint(loaded: &Loaded, plan: &Plan, jobs: NonZeroUsize) -> Vec<Diagnostic>
     let mut all = own_lints(loaded);
     all.retain(|said| !is_reached(said));
     all.extend(contradictions.into_iter().map(|(id, (n, shown))| contradicted(loaded, &asked, &units[n], id, shown)));
+    all.extend(on_your_word(loaded, plan));
     all.sort_by_key(|said| said.labels.first().map_or(0, |label| label.span.start)); // stable
     all
 }
@@ -96,5 +102,37 @@ fn contradicted(loaded: &Loaded, asked: &Asked<'_>, unit: &Unit<'_>, id: Verdict
     Diagnostic::error("contradicted_claim", format!("`{name}` claims `{}`, and {why}", effect.as_str()))
         .at(place("effect"), format!("{}: {answers}", unit.kind.name))
         .at(place("then"), end)
-        .help("write `effect: unknown`, or narrow its rules to answers that prove it")
+        .help(match effect {
+            EffectClaim::Applied => {
+                "write `effect: not_applied` if its rules match refusals, else `effect: unknown`; what proves an effect is \
+                 a conflict that says that the key of the call was processed"
+            }
+            _ => {
+                "write `effect: unknown`, or narrow its rules to answers that prove it: a status from 400 to 499 but 408, \
+                 409, 424 and 499, or `kind: not_sent`"
+            }
+        })
+}
+
+/// The verdicts that send a write again because only its tool's own words say that it did nothing.
+fn on_your_word(loaded: &Loaded, plan: &Plan) -> Vec<Diagnostic> {
+    let mut said: BTreeSet<VerdictId> = BTreeSet::new();
+    for made in synthesize::of_playbook(&plan.playbook).iter().filter(|made| !made.lends_status) {
+        let verdict = plan.playbook.verdict(made.verdict);
+        let is_claim = verdict.effect == EffectClaim::NotApplied && verdict.then.sends_again();
+        let gets = |at| made.classified(plan, UNKEYED, at).verdict == made.verdict;
+        let can_double = made.fits(UNKEYED) && made.attempt(1).is_some_and(gets);
+        if is_claim && can_double && made.error.as_ref().is_some_and(is_believed) {
+            said.insert(made.verdict);
+        }
+    }
+    let place = |name: &str| loaded.places.row(&loaded.playbook, &format!("verdict {name}"), "effect");
+    let warning = |id: VerdictId| {
+        let name = &plan.playbook.verdict(id).name;
+        let message = format!("`{name}` rests on your word: nothing but the tool's own words says that it did nothing");
+        Diagnostic::warning("rests_on_word", message)
+            .at(place(name).unwrap_or_default(), "and the write is sent again")
+            .help("make sure that the tool means it; `playproof verify` shows what breaks where it does not")
+    };
+    said.into_iter().map(warning).collect()
 }

@@ -5,7 +5,7 @@ use playproof_engine::classify::{Classification, Signal};
 use playproof_engine::event::{ErrorFacts, Headers};
 use playproof_engine::ids::{AttemptNo, VerdictId};
 use playproof_engine::playbook::{
-    Access, ConditionKind, ConditionTest, HeaderTest, NumberRange, Playbook, ToolFacts, When,
+    Access, ConditionKind, ConditionTest, HeaderTest, NumberRange, Playbook, Rule, ToolFacts, When,
 };
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
@@ -34,6 +34,8 @@ pub struct SyntheticFailure {
     pub attempts: Vec<NumberRange>,
     /// The expected verdict.
     pub verdict: VerdictId,
+    /// Whether only the other rule of a pair asks for its status, and no refusal has it.
+    pub lends_status: bool,
 }
 
 impl SyntheticFailure {
@@ -88,7 +90,14 @@ fn of_pairs(playbook: &Playbook) -> Vec<SyntheticFailure> {
     for (n, first) in rules.iter().enumerate() {
         for second in rules.iter().skip(n + 1).take(reach) {
             if let Some(when) = both(&first.when, &second.when) {
-                made.extend(of_when(&when, first.verdict));
+                let asks = |rule: &Rule| !rule.when.ranges(ConditionKind::Status).is_empty();
+                let is_lent = asks(first) != asks(second);
+                let lent = |error: &ErrorFacts| is_lent && error.status.is_some_and(|at| !(400..500).contains(&at));
+                made.extend(
+                    of_when(&when, first.verdict)
+                        .into_iter()
+                        .map(|made| SyntheticFailure { lends_status: made.error.as_ref().is_some_and(lent), ..made }),
+                );
             }
         }
     }
@@ -110,6 +119,7 @@ fn of_otherwise(verdict: VerdictId) -> Vec<SyntheticFailure> {
         keyed: None,
         attempts: Vec::new(),
         verdict,
+        lends_status: false,
     };
     let errors = [Some(error("something_new", None)), Some(error("418_teapot", Some(418))), None];
     errors.map(|error| SyntheticFailure { error, ..nothing.clone() }).into()
@@ -177,6 +187,7 @@ fn simplest(when: &When, verdict: VerdictId, messages: &[String], statuses: &[u1
         keyed: when.is(ConditionKind::Keyed),
         attempts: when.ranges(ConditionKind::Attempt).to_vec(),
         verdict,
+        lends_status: false,
     })
 }
 

@@ -485,3 +485,51 @@ fn each_playbook_for_study_fails_where_its_comment_says() {
         assert_eq!((behind.as_slice(), result.complete), (others, true), "{name}");
     }
 }
+
+#[test]
+fn a_kind_that_proves_nothing_is_no_claim_whatever_the_other_rules_are() {
+    let lie_text = |kind: &str, rest: &str| {
+        format!(
+            "format: playbook/1\nname: lie\nverdicts:\n  busy:\n    means: Busy.\n    effect: not_applied\n    \
+             then: {{ retry_with_backoff: {{ backoff_ms: [100] }} }}\n  broke:\n    means: It broke.\n    effect: unknown\n    \
+             then: {{ escalate_to_human: {{ queue: people }} }}\nclassify:\n  - {{ rule: busy, when: {{ {kind} }}, verdict: busy }}\n{rest}\
+             otherwise: unclassified\ndefault_queue: people\nqueues: [people]\nlimits: {{ max_attempts: 2 }}\n"
+        )
+    };
+    let lie = |kind: &str, rest: &str| plan(&lie_text(kind, rest));
+    let other = "  - { rule: broke, when: { status: 500-599 }, verdict: broke }\n";
+    let kinds = "kind: tool_error|kind: internal|kind: transient|kind: network_error|kind: read_timeout|kind: ETIMEDOUT\
+                 |kind: unavailable|status: 202|status: 302|code: DEADLINE_EXCEEDED";
+    for kind in kinds.split('|') {
+        for rest in ["", other] {
+            let result = verify(&lie(kind, rest), &ALL);
+            assert_eq!(fate(&result, FindingId::DuplicateEffect), Fate::Violated, "{kind} {rest}");
+        }
+    }
+    for (own, rest) in [("db_lock", ""), ("db_lock", other), ("card_declined", other)] {
+        let result = verify(&lie(&format!("kind: {own}"), rest), &ALL);
+        assert_eq!(fate(&result, FindingId::DuplicateEffect), Fate::Holds, "{own} {rest}");
+        assert!(result.rests_on.iter().any(|rests| rests.on == "verdict busy"), "{own} {rest}");
+    }
+    for own in ["kind: db_lock", "code: LOCKED", "message: { contains: is locked }"] {
+        let text = lie_text(own, "");
+        let loaded = playbook::parse(Source::whole("playbook", text.clone())).unwrap();
+        let said = crate::lint(&loaded, &plan(&text), NonZeroUsize::MIN);
+        let said: Vec<(&str, &str)> = said.iter().map(|said| (said.id, &*said.message)).collect();
+        assert!(said.iter().any(|(id, words)| *id == "rests_on_word" && words.contains("`busy`")), "{own}: {said:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_declared_harmless_twice_is_an_assumption_that_no_run_can_show() {
+    for fact in ["idempotent", "repeatable"] {
+        let tools = format!("tools:\n  pay: {{ access: write, {fact}: true }}\n  send: {{ access: write }}\nlimits:");
+        let result = verify(&edited("limits:", &tools), &ALL);
+        let of_tools: Vec<_> = result.rests_on.iter().filter(|rests| rests.on.starts_with("tool ")).collect();
+        let [pay] = of_tools.as_slice() else { panic!("{of_tools:?}") };
+        assert_eq!(pay.on, "tool pay");
+        assert_eq!(pay.unshown, [FindingId::DuplicateEffect, FindingId::UnsafeRetry]);
+        let asked = crate::compare(&verify(&plan(SOUND), &ALL), &result);
+        assert!(asked.assumed.contains(&("tool pay".to_owned(), FindingId::DuplicateEffect)), "{asked:?}");
+    }
+}

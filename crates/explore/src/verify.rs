@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 
 use playproof_engine::event::FindingId;
 use playproof_engine::fixture::Fixture;
+use playproof_engine::playbook::Access;
 use playproof_engine::sim::{Plan, Scenario, Simulator};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
@@ -100,6 +101,15 @@ pub struct RestsOn {
     pub on: String,
     /// The properties that break without it.
     pub breaks: Vec<(FindingId, Counterexample)>,
+    /// Those that rest on it, though no run can show it: a ledger believes the facts of its tools.
+    pub unshown: Vec<FindingId>,
+}
+
+impl RestsOn {
+    /// The properties that rest on it.
+    pub fn properties(&self) -> impl Iterator<Item = FindingId> {
+        self.breaks.iter().map(|(id, _)| *id).chain(self.unshown.iter().copied())
+    }
 }
 
 /// The result for one playbook.
@@ -210,10 +220,24 @@ fn rests_on(
         let breaks = holds.iter().filter_map(|&id| Some((id, shortest(asked, id, own, found)?)));
         let breaks: Vec<(FindingId, Counterexample)> = breaks.collect();
         if !breaks.is_empty() {
-            rests_on.push(RestsOn { on: dropped.name(), breaks });
+            rests_on.push(RestsOn { on: dropped.name(), breaks, unshown: Vec::new() });
         }
     }
+    rests_on.extend(declared_harmless(asked.plan, question.changed, holds));
     rests_on
+}
+
+/// The rows of tools that are declared to do no harm twice, with the properties that nobody can see broken for them.
+fn declared_harmless(plan: &Plan, changed: Option<&Changed>, holds: &BTreeSet<FindingId>) -> Vec<RestsOn> {
+    let unshown: Vec<FindingId> =
+        [FindingId::DuplicateEffect, FindingId::UnsafeRetry].into_iter().filter(|id| holds.contains(id)).collect();
+    let rows = plan.playbook.tools.rows().iter();
+    let harmless =
+        rows.filter(|row| row.facts.access == Access::Write && (row.facts.idempotent || row.facts.repeatable));
+    let assumed = harmless.map(|row| Assumption::Tool(row.pattern.clone()));
+    let assumed = assumed.filter(|assumption| changed.is_none_or(|changed| changed.assumes(assumption)));
+    let rests = assumed.map(|on| RestsOn { on: on.name(), breaks: Vec::new(), unshown: unshown.clone() });
+    rests.filter(|rests| !rests.unshown.is_empty()).collect()
 }
 
 /// The searches, in order. Kinds of call that a playbook cannot tell apart have one search.

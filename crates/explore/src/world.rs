@@ -41,20 +41,22 @@ pub type Example = (Option<&'static str>, Option<u16>, Option<&'static str>);
 /// What the table looks at.
 struct Seen<'a> {
     kind: &'a str,
+    /// The kind as a plain name; the code where the kind names nothing.
+    name: &'a str,
     status: Option<u16>,
     message: &'a str,
     error: &'a ErrorFacts,
 }
 
 /// The table.
-pub const WORLD: [Row; 13] = [
+pub const WORLD: [Row; 17] = [
     Row {
         name: "no_connection",
         reading: Reading::Nothing,
         source: "RFC 9110, 9.2.2: a client may send a request again if it knows that it was never sent",
         is_refusal: false,
         examples: &[(Some("not_sent"), None, None)],
-        holds: |seen| seen.kind == "not_sent",
+        holds: |seen| NEVER_SENT.contains(&seen.name),
     },
     Row {
         name: "no_answer",
@@ -62,7 +64,15 @@ pub const WORLD: [Row; 13] = [
         source: "RFC 9110, 9.2.2: a connection that closes before the answer says nothing of the request",
         is_refusal: false,
         examples: &[(Some("timeout"), None, None)],
-        holds: |seen| seen.kind == "timeout",
+        holds: |seen| names_no_answer(seen.name),
+    },
+    Row {
+        name: "broken_connection",
+        reading: Reading::MayHaveActed,
+        source: "RFC 9110, 9.2.2: a connection that was made and broke says nothing of the request",
+        is_refusal: false,
+        examples: &[(Some("network_error"), None, None)],
+        holds: |seen| BROKEN.contains(&seen.name),
     },
     Row {
         name: "unreadable_answer",
@@ -70,7 +80,7 @@ pub const WORLD: [Row; 13] = [
         source: "an answer that breaks its schema was written by a tool that had run",
         is_refusal: false,
         examples: &[(Some("schema_validation"), None, None)],
-        holds: |seen| seen.kind == "schema_validation",
+        holds: |seen| UNREADABLE.contains(&seen.name),
     },
     Row {
         name: "interrupted",
@@ -158,6 +168,30 @@ pub const WORLD: [Row; 13] = [
         holds: |seen| REFUSALS.contains(&seen.kind) || reads_as_denial(seen.error),
     },
     Row {
+        name: "other_status",
+        reading: Reading::MayHaveActed,
+        source: "RFC 9110, 15.2 to 15.4: no status but one from 400 to 499 says that the request was not fulfilled",
+        is_refusal: false,
+        examples: &[(Some("not_stored"), Some(202), None), (None, Some(302), None)],
+        holds: |seen| seen.status.is_some(),
+    },
+    Row {
+        name: "failed_inside",
+        reading: Reading::MayHaveActed,
+        source: "google/rpc/code.proto: INTERNAL, UNAVAILABLE and DATA_LOSS come from a server that may have begun",
+        is_refusal: false,
+        examples: &[(Some("internal"), None, None)],
+        holds: |seen| INSIDE.contains(&seen.name),
+    },
+    Row {
+        name: "unnamed_failure",
+        reading: Reading::MayHaveActed,
+        source: "a failure that names no cause, or an exception that ended a tool, says nothing of its effect",
+        is_refusal: false,
+        examples: &[(Some("tool_error"), None, None)],
+        holds: |seen| UNNAMED.contains(&seen.name) && seen.message.is_empty() && !says_more(seen.error),
+    },
+    Row {
         name: "own_words",
         reading: Reading::Believed,
         source: "the words of a tool mean what its playbook says",
@@ -171,6 +205,101 @@ pub const WORLD: [Row; 13] = [
 const IN_FLIGHT: [&str; 7] =
     ["in flight", "in-flight", "in progress", "outstanding", "being processed", "still processing", "still running"];
 
+/// Names of a connection that was never made.
+const NEVER_SENT: [&str; 5] = ["notsent", "connectionrefused", "econnrefused", "enotfound", "eaiagain"];
+
+/// Names of a connection that was made and broke.
+const BROKEN: [&str; 14] = [
+    "network",
+    "connection",
+    "connectionreset",
+    "connectionaborted",
+    "connectionclosed",
+    "econnreset",
+    "econnaborted",
+    "epipe",
+    "brokenpipe",
+    "enetunreach",
+    "ehostunreach",
+    "remotedisconnected",
+    "serverdisconnected",
+    "sockethangup",
+];
+
+/// Names of an answer that breaks its schema.
+const UNREADABLE: [&str; 5] =
+    ["schemavalidation", "outputvalidation", "responsevalidation", "malformedresponse", "invalidresponse"];
+
+/// Names of a server that failed at its work.
+const INSIDE: [&str; 11] = [
+    "internal",
+    "internalserver",
+    "internalfailure",
+    "server",
+    "serviceunavailable",
+    "unavailable",
+    "transient",
+    "temporary",
+    "badgateway",
+    "backend",
+    "dataloss",
+];
+
+/// Names that say no more than that there was a failure, and those of programs and exceptions that ended a tool.
+const UNNAMED: [&str; 13] = [
+    "",
+    "tool",
+    "exception",
+    "failure",
+    "failed",
+    "unknown",
+    "other",
+    "program",
+    "runtime",
+    "execution",
+    "toolexecution",
+    "toolraised",
+    "nonzeroexit",
+];
+
+/// Names of timeouts before a request was sent, or of something other than its answer.
+const OTHER_TIMEOUTS: [&str; 8] = [
+    "approvaltimeout",
+    "approvaltimedout",
+    "confirmationtimeout",
+    "locktimeout",
+    "connecttimeout",
+    "connectiontimeout",
+    "connectiontimedout",
+    "pooltimeout",
+];
+
+/// Whether a plain name is that of a request that was sent, and of which no answer came in time.
+fn names_no_answer(name: &str) -> bool {
+    let is_timeout = name.ends_with("timeout") || name.ends_with("timedout") || name == "deadlineexceeded";
+    let has_status = name.starts_with(|first: char| first.is_ascii_digit());
+    is_timeout && !has_status && !OTHER_TIMEOUTS.contains(&name)
+}
+
+/// Whether an error says more in fields of its own than its kind and its message do.
+fn says_more(error: &ErrorFacts) -> bool {
+    error.should_retry.is_some() || !error.headers.is_empty()
+}
+
+/// A kind or a code as a plain name: `READ_TIMEOUT`, `ReadTimeoutError` and `read-timeout` are one.
+fn plain(text: &str) -> String {
+    let name: String = text.chars().filter(|c| c.is_ascii_alphanumeric()).collect::<String>().to_ascii_lowercase();
+    let short = ["error", "exception"].iter().find_map(|ending| name.strip_suffix(ending));
+    short.map_or_else(|| name.clone(), str::to_owned)
+}
+
+/// The plain name of an error: its kind, or its code where the kind names nothing.
+fn name(error: &ErrorFacts) -> String {
+    let of_kind = plain(error.kind.as_deref().unwrap_or_default());
+    let of_code = plain(error.code.as_deref().unwrap_or_default());
+    if UNNAMED.contains(&&*of_kind) && !of_code.is_empty() { of_code } else { of_kind }
+}
+
 /// Kinds of refusals that begin with no number.
 const REFUSALS: [&str; 3] = ["rate_limited", "auth_expired", "idempotency_mismatch"];
 
@@ -182,7 +311,8 @@ pub fn row_of(world: &[Row], error: Option<&ErrorFacts>) -> Option<usize> {
     let error = error?;
     let message = error.message.as_deref().unwrap_or_default().to_lowercase();
     let kind = error.kind.as_deref().unwrap_or_default();
-    let seen = Seen { kind, status: status(error), message: &message, error };
+    let name = name(error);
+    let seen = Seen { kind, name: &name, status: status(error), message: &message, error };
     world.iter().position(|row| (row.holds)(&seen))
 }
 
@@ -190,6 +320,16 @@ pub fn row_of(world: &[Row], error: Option<&ErrorFacts>) -> Option<usize> {
 pub fn can_hide(error: Option<&ErrorFacts>) -> bool {
     let row = row_of(&WORLD, error).and_then(|row| WORLD.get(row));
     row.is_none_or(|row| matches!(row.reading, Reading::MayHaveActed | Reading::Believed))
+}
+
+/// Whether only the tool's own words say what an answer proves, were it without the status of a transport.
+pub(crate) fn is_own_word(error: &ErrorFacts) -> bool {
+    is_believed(&ErrorFacts { status: None, ..error.clone() })
+}
+
+/// Whether only the tool's own words say what an answer proves.
+pub(crate) fn is_believed(error: &ErrorFacts) -> bool {
+    row_of(&WORLD, Some(error)).and_then(|row| WORLD.get(row)).is_some_and(|row| row.reading == Reading::Believed)
 }
 
 /// The status of an answer: the transport's, else the number that its kind begins with.
@@ -209,13 +349,16 @@ pub fn status_of_kind(kind: &str) -> Option<u16> {
 /// Whether kind and status of an answer speak of one thing.
 pub fn agrees(error: &ErrorFacts) -> bool {
     let (Some(kind), Some(status)) = (error.kind.as_deref(), error.status) else { return true };
+    let name = plain(kind);
     match kind {
+        _ if names_no_answer(&name) => matches!(status, 408 | 504),
+        _ if NEVER_SENT.contains(&&*name) => false,
+        _ if BROKEN.contains(&&*name) => (500..600).contains(&status),
+        _ if INSIDE.contains(&&*name) => (500..600).contains(&status),
+        _ if UNREADABLE.contains(&&*name) => (200..300).contains(&status),
         "5xx" => (500..600).contains(&status),
-        "timeout" => matches!(status, 408 | 504),
         "rate_limited" => matches!(status, 429 | 503),
         "auth_expired" => status == 401,
-        "schema_validation" => (200..300).contains(&status),
-        "not_sent" => false,
         "interrupted" => status == 499,
         "idempotency_mismatch" => matches!(status, 400 | 409 | 422),
         _ if reads_as_denial(&ErrorFacts { status: None, ..error.clone() }) => matches!(status, 401 | 403),
@@ -254,6 +397,23 @@ mod tests {
         assert_eq!(read(Some("rate_limited"), None, None), "refusal_by_kind");
         assert_eq!(read(Some("permission_denied"), None, None), "refusal_by_kind");
         assert_eq!(read(Some("tool_error"), None, Some("not found")), "own_words");
+    }
+
+    #[test]
+    fn a_kind_that_proves_nothing_may_have_acted() {
+        let kinds = "tool_error internal INTERNAL transient network_error connection_error read_timeout ETIMEDOUT \
+                     deadline_exceeded timed_out unavailable ReadTimeoutError unknown_error";
+        for kind in kinds.split_whitespace() {
+            let row = read(Some(kind), None, None);
+            let reading = WORLD.iter().find(|other| other.name == row).map(|row| row.reading);
+            assert_eq!(reading, Some(Reading::MayHaveActed), "{kind}: {row}");
+        }
+        for status in [101, 202, 302, 600] {
+            assert_eq!(read(None, Some(status), None), "other_status");
+        }
+        let believed = ["db_lock", "schema", "card_declined", "approval_timeout", "connect_timeout"];
+        assert!(believed.iter().all(|kind| read(Some(kind), None, None) == "own_words"));
+        assert_eq!(read(Some("ECONNREFUSED"), None, None), "no_connection");
     }
 
     #[test]

@@ -13,7 +13,8 @@ use crate::number::Decimal;
 pub enum Texts {
     /// A text stays a text.
     AsTexts,
-    /// A text that is a JSON number, `true` or `false` says the same as that value.
+    /// A text that is `true`, `false` or a plain decimal says the same as that value. A decimal is plain without an exponent,
+    /// and if its fraction is only zeros or ends in none: `10.00` is 10, and `1.10` may be a version.
     AsValues,
 }
 
@@ -52,8 +53,16 @@ fn value(raw: &RawValue, texts: Texts, depth: u32) -> Option<String> {
 fn text(text: &str, texts: Texts) -> Option<String> {
     let is_json = || text.trim() == text && serde_json::from_str::<&RawValue>(text).is_ok();
     match text.as_bytes().first() {
-        Some(b'-' | b'0'..=b'9') if texts == Texts::AsValues && is_json() => Some(Decimal::parse(text)?.to_string()),
+        Some(b'-' | b'0'..=b'9') if texts == Texts::AsValues && is_json() && is_plain(text) => {
+            Some(Decimal::parse(text)?.to_string())
+        }
         Some(b't' | b'f') if texts == Texts::AsValues && is_json() => Some(text.to_owned()),
         _ => serde_json::to_string(text).ok(),
     }
+}
+
+fn is_plain(number: &str) -> bool {
+    let fraction = number.split_once('.').map_or("", |(_, fraction)| fraction);
+    let is_exact = fraction.bytes().all(|digit| digit == b'0') || !fraction.ends_with('0');
+    is_exact && !number.contains(['e', 'E'])
 }

@@ -96,6 +96,8 @@ pub fn run(
     if lines && written == 0 {
         output.json(FORMAT)?;
     }
+    let named = (args.tools.as_deref(), loaded.first());
+    playbooks::warn_of_arguments(&streamed.replayed.arguments, named, project, terminal)?;
     let groups = watcher.listing.into_groups();
     say_ambiguous(args, &groups, sources);
     let page =

@@ -32,6 +32,10 @@ pub struct FixtureDiff {
     pub contradictions: Vec<Contradiction>,
     /// What is unsafe in a fixture of the proposal under the changed playbook.
     pub harm: Vec<FindingId>,
+    /// The same under the current playbook.
+    pub harm_before: Vec<FindingId>,
+    /// What of it under the changed playbook its `expect` does not name.
+    pub unexpected_harm: Vec<FindingId>,
     /// The run under the changed playbook, as a golden's body.
     pub body: GoldenBody,
     /// The run under the current playbook.
@@ -109,7 +113,9 @@ pub fn before_and_after(
     let [old, new] = plans;
     let mut run = |plan| check_one(simulator, &Case { id: id.clone(), fixture, plan, golden: None });
     let (before, after) = (run(old), run(new));
-    let harm = if is_new { harm(simulator, new, fixture) } else { Vec::new() };
+    let mut harm_under = |plan| if is_new { harm(simulator, plan, fixture) } else { Vec::new() };
+    let is_keyed = fixture.calls.iter().all(|call| call.key.is_some());
+    let (harm_before, harm) = (harm_under(old), harm_under(new));
     FixtureDiff {
         id: id.clone(),
         title: after.title,
@@ -120,6 +126,9 @@ pub fn before_and_after(
         comparison: compare(&before.body, &after.body),
         contradictions: after.contradictions,
         harm,
+        harm_before,
+        // That the effect of a call with a key is double rests on the upstream, which a draft has ignore keys.
+        unexpected_harm: if is_new && !is_keyed { after.unexpected_harm } else { Vec::new() },
         body: after.body,
         body_before: before.body,
     }

@@ -310,6 +310,19 @@ fn evidence(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way))
         let said = "no fixture shows the change".to_owned();
         say(GateKind::CatchesNothing, said, by_hand(tried, format!("write one into {fixtures}")));
     }
+    // What a claim rests on alone does not block: a drafted failure that acted is then only untruthful.
+    let doubles = |diff: &&FixtureDiff| diff.unexpected_harm.contains(&FindingId::DuplicateEffect);
+    for diff in tried.diffs.iter().filter(doubles) {
+        let ids: Vec<&str> = diff.unexpected_harm.iter().map(|id| id.as_str()).collect();
+        let ids = ids.join(", ");
+        let said = format!("`{}` shows harm that its `expect` does not name: {ids}", diff.id);
+        let help = format!(
+            "change {0}/playbook.yaml so that it does none; if it is meant, add `findings: [{ids}]` to `expect` in \
+             {0}/fixtures/{1}.yaml",
+            tried.folder, diff.id.fixture
+        );
+        say(GateKind::Contradiction, said, by_hand(tried, help));
+    }
     for diff in tried.diffs {
         // A different verdict explains the rest.
         let of_verdicts = diff.contradictions.iter().find(|one| is_of_verdicts(one));

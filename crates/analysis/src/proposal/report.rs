@@ -2,6 +2,7 @@
 
 use super::diff::FixtureDiff;
 use super::gates::ProposalGate;
+use playproof_engine::event::FindingId;
 use playproof_explore::Guarantees;
 use playproof_formats::golden::RowChange;
 
@@ -61,9 +62,12 @@ impl FixtureDiff {
                 told.push((&call.call, lines));
             }
         }
-        if !self.harm.is_empty() {
-            let ids: Vec<&str> = self.harm.iter().map(|id| id.as_str()).collect();
-            told.push(("", vec![("unsafe findings", String::new(), ids.join(", "))]));
+        let listed = |harm: &[FindingId]| {
+            let ids: Vec<&str> = harm.iter().map(|id| id.as_str()).collect();
+            or_none(&ids.join(", "))
+        };
+        if !self.harm.is_empty() || !self.harm_before.is_empty() {
+            told.push(("", vec![("unsafe findings", listed(&self.harm_before), listed(&self.harm))]));
         }
         if self.effects.0 != self.effects.1 {
             told.push(("", vec![("effects upstream", self.effects.0.to_string(), self.effects.1.to_string())]));

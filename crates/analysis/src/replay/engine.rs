@@ -32,15 +32,16 @@ pub fn replay<W: Observer, S: FnMut(W::Part) -> io::Result<()> + Send>(
     if let Some(error) = finished.error {
         return Err(ReplayError::Output(error));
     }
-    let (inputs, unread, mut possible_duplicates, unsettled_runs) =
+    let (inputs, unread, mut possible_duplicates, unsettled_runs, arguments) =
         finished.order.map_or_else(Default::default, |order| {
             let recording = &order.recording;
             let (possible, unsettled) = (recording.possible_duplicates().clone(), recording.unsettled_runs().clone());
-            (order.accounts, order.unread, possible, unsettled)
+            let arguments = recording.arguments().clone();
+            (order.accounts, order.unread, possible, unsettled, arguments)
         });
     let Sums { summaries, recorded, resent, .. } = finished.sums;
     possible_duplicates.resent.merge(&resent);
-    let replayed = Replayed { summaries, inputs, recorded, possible_duplicates, unsettled_runs };
+    let replayed = Replayed { summaries, inputs, recorded, possible_duplicates, unsettled_runs, arguments };
     match unread.is_empty() {
         true => Ok(replayed),
         false => Err(ReplayError::Read(Box::new(replayed), unread)),

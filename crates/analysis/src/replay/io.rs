@@ -5,6 +5,7 @@ use std::io;
 use playproof_engine::sim::Pace;
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Report;
+use playproof_formats::playbook::lint::SeenArguments;
 use playproof_intake::assemble::{AssembleOptions, InputLedger};
 use playproof_intake::digest::FirstUnknown;
 use playproof_intake::input::{ReadError, TraceInput};
@@ -88,6 +89,8 @@ pub struct Replayed {
     pub possible_duplicates: PossibleDuplicates,
     /// Runs that end on a write whose effect is unknown.
     pub unsettled_runs: UnsettledRuns,
+    /// The arguments of tools of which the first playbook names those that make a request.
+    pub arguments: SeenArguments,
 }
 
 impl Replayed {

@@ -18,9 +18,11 @@ use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Instant;
+use playproof_formats::playbook::lint::SeenArguments;
 use playproof_intake::call::{AttemptCounts, CompletedCall};
 use playproof_intake::call_hashes::{CallHashes, args_hash};
 use playproof_intake::simd::prefetch;
+use playproof_intake::tool_facts::argument_names;
 use playproof_intake::window::Window;
 
 use super::attempts::{Judges, finding, settled, wait_of, wait_until};
@@ -69,6 +71,9 @@ enum Shows {
     Several(Box<RequestBook>),
 }
 
+/// The most names of arguments of one tool.
+const MOST_ARGUMENTS: usize = 1_000;
+
 /// In `ended_at`: the time is not known.
 const NO_TIME: u64 = u64::MAX;
 
@@ -91,6 +96,8 @@ pub struct RecordingAnalysis {
     hidden: HiddenIntents,
     outages: RecordedOutages,
     possible_duplicates: PossibleDuplicates,
+    /// The arguments of tools of which the first plan names those that make a request.
+    arguments: SeenArguments,
     /// What failures mean according to the plans.
     known: KnownFailures<FailureMeaning>,
 }
@@ -111,6 +118,7 @@ impl Default for RecordingAnalysis {
             hidden: HiddenIntents::default(),
             outages: RecordedOutages::default(),
             possible_duplicates: PossibleDuplicates::default(),
+            arguments: SeenArguments::new(),
             known: KnownFailures::default(),
         }
     }
@@ -133,6 +141,7 @@ impl RecordingAnalysis {
 
     /// Takes the next closed call, and adds its findings. `plans` tell what a failure means.
     pub fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], mut found: impl FnMut(Finding)) {
+        self.take_arguments(closed, plans);
         let mut found = |finding| found(facts.weigh(finding));
         let mut known = Vec::new();
         let mut findings = |finding: Finding| {
@@ -205,6 +214,21 @@ impl RecordingAnalysis {
         }
         self.run_ends.take(closed, facts, || repeated(closed, facts, &mut judges)).map(&mut found);
         self.known = known_failures;
+    }
+
+    /// Keeps the names of a call's arguments, until all that make its request are known.
+    fn take_arguments(&mut self, closed: &CompletedCall, plans: &[Plan]) {
+        let Some(same_if) = plans.first().and_then(|plan| plan.same_if(closed.raw().tool())) else { return };
+        let seen = self.arguments.entry(closed.shown().tool().to_owned()).or_default();
+        if same_if.names().iter().any(|name| !seen.contains(&**name)) {
+            let names = closed.shown().args().map(argument_names).unwrap_or_default();
+            seen.extend(names.into_iter().take(MOST_ARGUMENTS.saturating_sub(seen.len())));
+        }
+    }
+
+    /// The arguments of tools of which the first plan names those that make a request.
+    pub fn arguments(&self) -> &SeenArguments {
+        &self.arguments
     }
 
     /// The runs so far that end on a write whose effect is unknown.

@@ -375,10 +375,11 @@ impl RequestBook {
     /// Sent again without a key after one that may have acted: unsafe if that one had ended, else a doubt.
     fn sent_again(&self, call: &CallShows, certain: bool) -> (FindingId, u32) {
         let row = self.row(0);
-        if call.key != 0 || row.maybe == 0 {
+        let is_followed = || certain && call.key == 0 && self.is_lost_before(call, |key| key == 0);
+        if call.key != 0 || row.maybe == 0 && !is_followed() {
             return (FindingId::UnsafeRetry, 0);
         }
-        match certain && self.is_after_lost(call, |key| key == 0) {
+        match certain && self.is_after_lost(call, |key| key == 0) || is_followed() {
             true => (FindingId::UnsafeRetry, 1),
             false => (FindingId::PossibleDuplicateEffect, row.possible_effects(call)),
         }
@@ -387,6 +388,19 @@ impl RequestBook {
     /// Whether a call of such a key that may have acted had ended when this one was made.
     fn is_after_lost(&self, call: &CallShows, of: impl Fn(u64) -> bool) -> bool {
         self.lost_ends.iter().any(|&(key, ended)| of(key) && call.made.is_after(ended))
+    }
+
+    /// Whether this call may have acted, and had ended when one of such a key was made that was taken before it: inputs and
+    /// lines come in any order, and times tell theirs.
+    fn is_lost_before(&self, call: &CallShows, of: impl Fn(u64) -> bool) -> bool {
+        let is_lost = call.may_have_acted && call.effects == 0;
+        let Some(ended) = call.ended.filter(|_| is_lost) else { return false };
+        let was_sent = |other: &&CallShows| of(other.key) && (other.ended.is_some() || other.may_have_acted);
+        let is_later = |other: &CallShows| {
+            let is_settled = call.settled.is_some_and(|settled| other.made.is_after(settled));
+            other.made.is_after(ended) && !is_settled
+        };
+        self.calls.iter().filter(was_sent).any(is_later)
     }
 
     /// The effects if the call acted and another one, of which that is unknown, acted too; 0: nothing new.
@@ -403,7 +417,10 @@ impl RequestBook {
         let others = || self.keys.iter().filter(|row| row.key != call.key);
         let acted = others().fold(0_u32, |sum, row| sum.saturating_add(row.acted));
         let both_succeeded = call.effects > 0 && others().any(|row| row.effects > 0);
-        let is_unsafe = || both_succeeded || self.is_after_lost(call, |key| key != call.key);
+        let is_unsafe = || {
+            let is_other = |key| key != call.key;
+            both_succeeded || self.is_after_lost(call, is_other) || self.is_lost_before(call, is_other)
+        };
         (acted > 0).then(|| (acted.saturating_add(1), is_unsafe()))
     }
 

@@ -186,7 +186,12 @@ impl PlaybookPlaces {
 
     /// The name or glob of the tool row at `row`, from 0.
     pub fn tool(&self, row: usize) -> Option<Range<usize>> {
-        Some(self.nth("tools", row)?.key_span.clone())
+        Some(self.tool_row(row)?.key_span.clone())
+    }
+
+    /// A row of tool facts as it is written.
+    pub(super) fn tool_row(&self, row: usize) -> Option<&MapEntry> {
+        self.nth("tools", row)
     }
 
     /// The value of a limit, if it is written.

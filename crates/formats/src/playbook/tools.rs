@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::lint::{SeenArguments, unseen_arguments_of_rows};
 use super::syntax::TOOLS;
-use crate::diagnostic::{Report, Source};
+use crate::diagnostic::{Diagnostic, Report, Source};
 use crate::schema;
 use crate::yaml::{GUESSED, MapEntry, NodeKind};
-use playproof_engine::playbook::Tools;
+use playproof_engine::playbook::{ToolRow, Tools};
 
 /// The content of a tool facts file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +35,13 @@ impl LoadedTools {
     /// The names and globs of every row, guesses included, with their places.
     pub fn rows(&self) -> Vec<(&str, Range<usize>)> {
         self.written.iter().map(|row| (&*row.key, row.key_span.clone())).collect()
+    }
+
+    /// The arguments that make requests of tools, and that no recorded call of these has.
+    pub fn unseen_arguments(&self, seen: &SeenArguments) -> Vec<Diagnostic> {
+        let written = |row: &ToolRow| self.written.iter().find(|written| *written.key == *row.pattern);
+        let rows = self.file.tools.rows().iter().filter_map(|row| Some((row, written(row)?)));
+        unseen_arguments_of_rows(&rows.collect::<Vec<_>>(), seen)
     }
 
     /// The guessed rows whose name or glob is `meant`, and the text without their marks.

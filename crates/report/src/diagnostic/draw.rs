@@ -9,6 +9,7 @@ use miette::{
 };
 
 use crate::text;
+use playproof_explore::CONTRADICTED_CLAIM;
 use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
 
 /// What the frame of a drawing takes of the width: line number, bar and blanks.
@@ -118,8 +119,9 @@ impl std::error::Error for Drawing<'_> {}
 
 impl miette::Diagnostic for Drawing<'_> {
     fn code<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
-        // Only the ids of warnings are for people: `playproof help ID` explains them.
-        (self.diagnostic.severity != Severity::Error).then(|| Box::new(self.diagnostic.id) as _)
+        // Only the ids of lints are for people: `playproof help ID` explains them.
+        let is_lint = self.diagnostic.severity != Severity::Error || self.diagnostic.id == CONTRADICTED_CLAIM;
+        is_lint.then(|| Box::new(self.diagnostic.id) as _)
     }
 
     fn severity(&self) -> Option<miette::Severity> {

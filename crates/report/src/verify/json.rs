@@ -74,8 +74,9 @@ struct RestsOnJson<'a> {
 #[derive(Serialize)]
 struct BreaksJson<'a> {
     id: &'static str,
+    /// None: no run can show it.
     #[serde(flatten)]
-    shown: ShownJson<'a>,
+    shown: Option<ShownJson<'a>>,
 }
 
 /// The document.
@@ -121,11 +122,12 @@ fn property(property: &PropertyResult) -> PropertyJson<'_> {
 }
 
 fn rests_on(rests: &RestsOn) -> RestsOnJson<'_> {
-    RestsOnJson { on: &rests.on, breaks: rests.breaks.iter().map(breaks).collect() }
+    let unshown = rests.unshown.iter().map(|id| BreaksJson { id: id.as_str(), shown: None });
+    RestsOnJson { on: &rests.on, breaks: rests.breaks.iter().map(breaks).chain(unshown).collect() }
 }
 
 fn breaks((id, broken): &(FindingId, Counterexample)) -> BreaksJson<'_> {
-    BreaksJson { id: id.as_str(), shown: shown(broken) }
+    BreaksJson { id: id.as_str(), shown: Some(shown(broken)) }
 }
 
 fn shown(shown: &Counterexample) -> ShownJson<'_> {

@@ -59,7 +59,7 @@ pub fn guarantees(asked: &Guarantees, width: usize, palette: Palette) -> Option<
     let lost = lost.map(|(id, shown)| (palette.bad("lost"), format!("{}: {}", id.as_str(), story_of(shown))));
     let rests = now.rests_on.iter().flat_map(|rests| {
         let on = escape_unprintable(&rests.on);
-        rests.breaks.iter().map(move |(id, _)| (palette.faint("held"), format!("{} rests on {on}", id.as_str())))
+        rests.properties().map(move |id| (palette.faint("held"), format!("{} rests on {on}", id.as_str())))
     });
     let said: Vec<(String, String)> = lost.chain(rests).collect();
     let playbook = escape_unprintable(&now.playbook);
@@ -80,7 +80,12 @@ pub(crate) fn story_of(shown: &Counterexample) -> String {
 }
 
 fn properties(result: &Verified, palette: Palette) -> String {
-    let extent = if result.complete { "every script of answers" } else { "not every script of answers" };
+    let is_asked = result.properties.iter().any(|property| property.fate != Fate::NotAsked);
+    let extent = match (result.has_actions && !is_asked, result.complete) {
+        (true, _) => "no script of answers that asks a property",
+        (false, true) => "every script of answers",
+        (false, false) => "not every script of answers",
+    };
     let head = format!(
         "{}: {}, {extent} to one call",
         palette.strong(&escape_unprintable(&result.playbook)),
@@ -137,6 +142,12 @@ pub(crate) fn rests_on(result: &Verified, width: usize, palette: Palette) -> Opt
         lines.push(format!("  {}", escape_unprintable(&rests.on)));
         for (id, shown) in &rests.breaks {
             let said = format!("{} without it: {}", id.as_str(), story_of(shown));
+            let said = wrapped(&said, width.saturating_sub(4));
+            lines.extend(said.iter().map(|line| palette.faint(&format!("    {line}"))));
+        }
+        for id in &rests.unshown {
+            let said =
+                format!("{} as far as the row is true: no fixture shows it, its ledger believes the row", id.as_str());
             let said = wrapped(&said, width.saturating_sub(4));
             lines.extend(said.iter().map(|line| palette.faint(&format!("    {line}"))));
         }

@@ -63,6 +63,10 @@ pub(crate) fn timeline(plan: &Plan, shown: &Counterexample, palette: Palette) ->
             ledger.iter().filter(|booked| booked.beside == Some(place)).map(|booked| booked.text.as_str()).collect();
         told.push(row(line.at, &line.text, &booked.join(", "), width, palette));
     }
+    told.extend(record.outcomes.first().map(|end| {
+        let outcome = timeline::outcome(&run.transcript, end.kind);
+        row(None, &format!("{outcome}; its effect is said to be `{}`", end.claim.as_str()), "", width, palette)
+    }));
     told
 }
 

@@ -146,15 +146,21 @@ fn misspelt_kinds(loaded: &Loaded, found: &mut Vec<Diagnostic>) {
             let earlier =
                 rules.iter().take(n).flat_map(|rule| rule.when.texts(ConditionKind::Kind)).map(String::as_str);
             let named_before = earlier.clone().any(|earlier| earlier == kind);
+            let place = || loaded.places.condition(n, "kind").get(nth).cloned().unwrap_or_default();
+            if is_glob(kind) {
+                let message = format!("the kind `{kind}` is no pattern: kinds are compared exactly");
+                let said = Diagnostic::warning("misspelt_kind", message).at(place(), "matches no other kind");
+                found.push(said.help("name each kind: `kind: [one, other]`"));
+                continue;
+            }
             let Some(likely) = likely_kind(kind, KNOWN_KINDS.into_iter().chain(earlier)) else { continue };
             let both_meant = rule.when.texts(ConditionKind::Kind).iter().any(|other| other == likely);
             if both_meant || named_before {
                 continue;
             }
-            let places = loaded.places.condition(n, "kind");
             found.push(
                 Diagnostic::warning("misspelt_kind", format!("no known adapter gives the kind `{kind}`"))
-                    .at(places.get(nth).cloned().unwrap_or_default(), "unknown")
+                    .at(place(), "unknown")
                     .help(format!("did you mean `{likely}`? if both exist, name both in one rule")),
             );
         }

@@ -18,5 +18,6 @@ pub use checks::{likely_kind, lint};
 pub use globs::{stopped_globs, stopped_globs_of_rows};
 pub use graph::reachable_actions;
 pub use reach::why_never_unsafe;
-pub use requests::{SeenArguments, unseen_arguments, unseen_arguments_of_rows};
+pub(crate) use requests::unseen_arguments_of_rows;
+pub use requests::{SeenArguments, unseen_arguments};
 pub use shadow::silent_rules;

@@ -218,6 +218,7 @@ fn a_kind_that_is_one_typo_from_a_known_one_is_reported() {
     }
     assert_eq!(of_rules(&["kind: rate_limited", "kind: rate_limted"]), ["misspelt_kind: rate_limted"]);
     assert_eq!(of_rules(&["kind: [odd, timeot]"]), ["misspelt_kind: timeot"]);
+    assert_eq!(of_rules(&["kind: 'read_*'"]), ["misspelt_kind: 'read_*'"], "a kind is no pattern");
 }
 
 #[test]

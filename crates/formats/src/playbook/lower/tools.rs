@@ -84,7 +84,18 @@ fn row(name: &Key<'_>, at: At<'_>) -> Option<ToolRow> {
 
 /// The arguments that make a request.
 pub(crate) fn same_if(at: At<'_>) -> Option<SameIf> {
-    let names = at.all(|at| at.text().map(Box::from))?;
+    let names: Vec<Box<str>> = at.all(|at| at.text().map(Box::from))?;
+    let twice = at.one_or_many().into_iter().enumerate().find(|(n, at)| {
+        let before = names.get(..*n).unwrap_or_default();
+        at.text().is_some_and(|name| before.iter().any(|known| **known == *name))
+    });
+    if let Some((_, again)) = twice {
+        let name = shorten(again.text().unwrap_or_default());
+        let message = format!("`same_if` names `{name}` twice");
+        let said = Diagnostic::error("duplicate_name", message).at(again.span(), "named before");
+        again.report(said.help("leave one of both out"));
+        return None;
+    }
     Some(SameIf::new(names, named_arguments::normal))
 }
 
