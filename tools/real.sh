@@ -3,7 +3,8 @@
 # client, each with a model that is a script, against a local payment service with a ledger. And runs `examples/refunds`, in
 # Rust, but for `--here`: it takes a minute, and its packages. Then retry code with tenacity, httpx, p-retry and `fetch` is asked
 # the README's refund, the TypeScript client runs inside of the AI SDK, OpenAI Agents JS and LangGraph JS, and each failure of
-# its table is provoked. Where there is no Node, that is said. `theodosia` verifies logs of ours.
+# its table is provoked. Where there is no Node, that is said. Before that,
+# `theodosia` verifies logs of ours.
 #
 #   bash tools/real.sh           in a virtual environment in target/real, with pinned versions (needs a package index)
 #   bash tools/real.sh --here    with the frameworks that this python3 has
@@ -20,12 +21,13 @@ if [ "${1:-}" != --here ]; then
         langgraph==1.2.24 langchain-core==1.8.3 openai-agents==0.24.0 mcp==2.3.0 httpx==0.28.1 tenacity==9.1.2
 fi
 PYTHONDONTWRITEBYTECODE=1 "$python" tools/real.py
-[ "${1:-}" = --here ] && exit
-bash examples/refunds/run.sh
-verifier=target/theodosia/bin/python # its own: it needs another version of `mcp`
-[ -x "$verifier" ] || python3 -m venv target/theodosia
-"$verifier" -m pip --quiet --disable-pip-version-check install theodosia==0.9.0
-PYTHONDONTWRITEBYTECODE=1 "$verifier" tools/real_chain.py
+if [ "${1:-}" != --here ]; then
+    bash examples/refunds/run.sh
+    verifier=target/theodosia/bin/python # its own: it needs another version of `mcp`
+    [ -x "$verifier" ] || python3 -m venv target/theodosia
+    "$verifier" -m pip --quiet --disable-pip-version-check install theodosia==0.9.0
+    PYTHONDONTWRITEBYTECODE=1 "$verifier" tools/real_chain.py
+fi
 
 export PLAYPROOF_BIN="${PLAYPROOF_BIN:-$PWD/target/debug/playproof}" PYTHONDONTWRITEBYTECODE=1
 "$python" tools/real/retries.py

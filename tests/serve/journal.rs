@@ -84,20 +84,6 @@ fn another_playbook_is_served_when_nothing_is_open_and_begins_a_new_file() {
 }
 
 #[test]
-fn what_is_no_journal_is_left_as_it_is() {
-    let place = Place::new();
-    place.write("calls.jsonl", "my notes without an end");
-    assert!(run(&place, CALL).exits(2).err.contains("calls.jsonl:1: "));
-    assert_eq!(place.read("calls.jsonl"), "my notes without an end");
-    #[cfg(unix)]
-    for device in ["/dev/null", "/dev/zero"] {
-        let ran =
-            place.run_with(&["serve", "--playbook", "standard", "--unlocked", "--journal", device], CALL).exits(2);
-        assert!(ran.out.is_empty() && ran.err.contains("no regular file"), "{ran:?}");
-    }
-}
-
-#[test]
 fn a_chained_journal_goes_on_as_a_chain_and_not_when_it_is_broken() {
     let place = Place::new();
     let chained = [&["serve"][..], &ARGS, &["--chain"]].concat();
@@ -127,4 +113,18 @@ fn a_journal_without_a_chain_begins_none() {
     run(&place, CALL).exits(0);
     let ran = place.run_with(&[&["serve"][..], &ARGS, &["--chain"]].concat(), HELLO).exits(2);
     assert!(ran.err.contains("are not linked"), "{ran:?}");
+}
+
+#[test]
+fn what_is_no_journal_is_left_as_it_is() {
+    let place = Place::new();
+    place.write("calls.jsonl", "my notes without an end");
+    assert!(run(&place, CALL).exits(2).err.contains("calls.jsonl:1: "));
+    assert_eq!(place.read("calls.jsonl"), "my notes without an end");
+    #[cfg(unix)]
+    for device in ["/dev/null", "/dev/zero"] {
+        let ran =
+            place.run_with(&["serve", "--playbook", "standard", "--unlocked", "--journal", device], CALL).exits(2);
+        assert!(ran.out.is_empty() && ran.err.contains("no regular file"), "{ran:?}");
+    }
 }

@@ -68,6 +68,7 @@ pub struct ResolvedCall {
 /// # Errors
 /// A damaged line; a torn last line is dropped.
 pub fn resolved(bytes: &[u8]) -> Result<Vec<ResolvedCall>, Unusable> {
+    let bytes = &*bare(bytes);
     let Contents { at, entries, .. } = contents(bytes)?;
     let mut known = Known::default();
     entries.iter().for_each(|(_, entry)| known.learn(entry));
