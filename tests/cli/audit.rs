@@ -11,7 +11,7 @@ const HEAD: &str = "sha256:2bcbc9ac1f7128b5275a74dcb0c5352501ba7ec827dc90b98f959
 const FIXTURE: &str = "fixtures/a-denial-escalates-and-is-never-retried.yaml";
 
 fn fixture(place: &Place) {
-    place.write("f.yaml", &std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(FIXTURE)).unwrap());
+    place.write("f.yaml", std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(FIXTURE)).expect("a fixture"));
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_whole_chain_is_clean_and_names_what_to_keep_of_it() {
 #[test]
 fn what_was_done_is_named_once_with_its_line() {
     let place = Place::new();
-    place.write("a.jsonl", &TWO.replace("\"seq\":1", "\"seq\":7"));
+    place.write("a.jsonl", TWO.replace("\"seq\":1", "\"seq\":7"));
     let ran = place.run(&["audit", "verify", "a.jsonl"]).exits(1);
     assert!(ran.out.starts_with("a.jsonl:2: was altered") && ran.out.contains("\n1 problem in 2 entries\n"), "{ran:?}");
     let swapped: String = TWO.split_inclusive('\n').rev().collect();
