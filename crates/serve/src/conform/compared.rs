@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use playproof_engine::event::{Decision, Draw, OutcomeWord, unnamed};
+use playproof_engine::event::{Decision, Draw, OutcomeKind, OutcomeWord, unnamed};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::plan::Plan;
@@ -11,7 +11,7 @@ use playproof_engine::time::Instant;
 use playproof_report::json::event_objects;
 
 use super::driver::{Broken, Driven, Driver};
-use super::ends::{Uncompared, first_false, uncompared};
+use super::ends::{SaidEnd, Uncompared, uncompared};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,6 +126,32 @@ pub(super) fn events_of(record: &SimulationRecord, plan: &Plan, names: &[String]
         events.entry(name).or_default().push(object.to_string());
     }
     events
+}
+
+/// The first end whose claim or queue is not the playbook's.
+fn first_false(
+    record: &SimulationRecord,
+    plan: &Plan,
+    names: &[String],
+    said: &BTreeMap<String, SaidEnd>,
+) -> Option<Difference> {
+    record.outcomes.iter().zip(names).find_map(|(outcome, name)| {
+        let end = said.get(name)?;
+        let queue = match outcome.kind {
+            OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue)),
+            _ => None,
+        };
+        let difference = |key: &str, own: &str, theirs: &str| Difference {
+            call: name.clone(),
+            playbook: Some(format!("done {}, {key} {own}", outcome.kind.as_str())),
+            dispatcher: Some(format!("done {}, {key} {theirs}", end.outcome.as_deref().unwrap_or("without a word"))),
+        };
+        let of_effect = end.effect.filter(|effect| *effect != outcome.claim);
+        let of_queue = end.queue.as_deref().zip(queue).filter(|(theirs, own)| theirs != own);
+        of_effect
+            .map(|effect| difference("effect", outcome.claim.as_str(), effect.as_str()))
+            .or_else(|| of_queue.map(|(theirs, own)| difference("queue", own, theirs)))
+    })
 }
 
 /// The first decision of the first call that differs.

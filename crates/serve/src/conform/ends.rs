@@ -4,11 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use playproof_engine::event::{EffectClaim, OutcomeKind, OutcomeWord};
-use playproof_engine::plan::Plan;
-use playproof_engine::sim::SimulationRecord;
-
-use super::compared::Difference;
+use playproof_engine::event::{EffectClaim, OutcomeWord};
 
 /// What a `done` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,32 +45,6 @@ impl SaidEnd {
     fn has_word(&self) -> bool {
         self.outcome.as_deref().and_then(OutcomeWord::parse).is_some()
     }
-}
-
-/// The first end whose claim or queue is not the playbook's.
-pub(super) fn first_false(
-    record: &SimulationRecord,
-    plan: &Plan,
-    names: &[String],
-    said: &BTreeMap<String, SaidEnd>,
-) -> Option<Difference> {
-    record.outcomes.iter().zip(names).find_map(|(outcome, name)| {
-        let end = said.get(name)?;
-        let queue = match outcome.kind {
-            OutcomeKind::Escalated(queue) => Some(plan.names.queue(queue)),
-            _ => None,
-        };
-        let difference = |key: &str, own: &str, theirs: &str| Difference {
-            call: name.clone(),
-            playbook: Some(format!("done {}, {key} {own}", outcome.kind.as_str())),
-            dispatcher: Some(format!("done {}, {key} {theirs}", end.outcome.as_deref().unwrap_or("without a word"))),
-        };
-        let of_effect = end.effect.filter(|effect| *effect != outcome.claim);
-        let of_queue = end.queue.as_deref().zip(queue).filter(|(theirs, own)| theirs != own);
-        of_effect
-            .map(|effect| difference("effect", outcome.claim.as_str(), effect.as_str()))
-            .or_else(|| of_queue.map(|(theirs, own)| difference("queue", own, theirs)))
-    })
 }
 
 /// What ends do not say.
