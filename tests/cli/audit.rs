@@ -11,7 +11,10 @@ const HEAD: &str = "sha256:2bcbc9ac1f7128b5275a74dcb0c5352501ba7ec827dc90b98f959
 const FIXTURE: &str = "fixtures/a-denial-escalates-and-is-never-retried.yaml";
 
 fn fixture(place: &Place) {
-    place.write("f.yaml", std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(FIXTURE)).expect("a fixture"));
+    place.write(
+        "f.yaml",
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(FIXTURE)).expect("a fixture"),
+    );
 }
 
 #[test]

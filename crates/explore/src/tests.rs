@@ -13,10 +13,10 @@ use playproof_formats::playbook;
 use crate::alphabet::{Alphabet, KeyState};
 use crate::assumption::Assumption;
 use crate::calls::CallKind;
-use crate::guarantees;
 use crate::search::{Bounds, End, Found, Search, ended};
 use crate::verify::{Fate, Question, Verified, verify, verify_in};
 use crate::world::{Row, WORLD};
+use crate::{Assumed, guarantees};
 
 fn plan(text: &str) -> Plan {
     let parsed = playbook::parse(Source::whole("playbook", text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
@@ -530,6 +530,7 @@ fn a_tool_that_is_declared_harmless_twice_is_an_assumption_that_no_run_can_show(
         assert_eq!(pay.on, "tool pay");
         assert_eq!(pay.unshown, [FindingId::DuplicateEffect, FindingId::UnsafeRetry]);
         let asked = crate::compare(&verify(&plan(SOUND), &ALL), &result);
-        assert!(asked.assumed.contains(&("tool pay".to_owned(), FindingId::DuplicateEffect)), "{asked:?}");
+        let assumed = Assumed { on: "tool pay".to_owned(), id: FindingId::DuplicateEffect };
+        assert!(asked.assumed.contains(&assumed), "{asked:?}");
     }
 }
