@@ -19,7 +19,7 @@ const DEMOS: [(&str, i32, &[&str]); 5] = [
     (
         "order",
         0,
-        &["\"error\":\"invalid_transition\"", "\"valid_next_actions\":[", "\"take_order\"", "upstream calls      2"],
+        &["\"error\":\"invalid_transition\"", "\"valid_next_actions\":[", "\"take_order\"", "upstream calls      3"],
     ),
     ("dispatcher", 0, &["joined, effect applied", "effects upstream                1", "At most 8 calls were out"]),
     ("told", 0, &["\"retriable\":false", "ship/react: outcome    skipped"]),

@@ -11,7 +11,7 @@ const LINTS: [(&str, &str); 4] = [
     ("crates/formats/src/playbook/lint/", "Diagnostic::warning("),
     ("crates/formats/src/playbook/lint/", "Diagnostic::note("),
     ("crates/explore/src/lint.rs", "Diagnostic::error("),
-    ("crates/explore/src/lint.rs", "Diagnostic::warning("),
+    ("crates/explore/src/lint.rs", "Diagnostic::note("),
 ];
 
 /// Ids without a heading, and headings without an id.

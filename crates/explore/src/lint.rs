@@ -130,7 +130,7 @@ fn on_your_word(loaded: &Loaded, plan: &Plan) -> Vec<Diagnostic> {
     let warning = |id: VerdictId| {
         let name = &plan.playbook.verdict(id).name;
         let message = format!("`{name}` rests on your word: nothing but the tool's own words says that it did nothing");
-        Diagnostic::warning("rests_on_word", message)
+        Diagnostic::note("rests_on_word", message)
             .at(place(name).unwrap_or_default(), "and the write is sent again")
             .help("make sure that the tool means it; `playproof verify` shows what breaks where it does not")
     };

@@ -396,15 +396,19 @@ fn closed(trace: &str) -> Vec<RecordedCall> {
 #[test]
 fn the_fixtures_are_a_failure_that_is_caught_and_the_nearest_that_is_not() {
     let (fixtures, notes) = drafted(&request("gone"), &(frozen() + &said("page 3 was lost")), &["gone"]);
-    let [caught, spared] = fixtures.as_slice() else { panic!("{fixtures:?}") };
-    assert_eq!((&*caught.name, &*spared.name), ("gone-2", "not-gone"));
+    let [caught, acted, spared] = fixtures.as_slice() else { panic!("{fixtures:?}") };
+    assert_eq!([caught, acted, spared].map(|one| &*one.name), ["gone-2", "gone-acted", "not-gone"]);
     let says = |message: &str| Title::Says { tool: "pay".into(), message: Some(message.into()) };
-    assert_eq!((&caught.title, &spared.title), (&says(FROZEN[0]), &says("page 3 was lost")));
+    let hides = |acted| Title::Hides { of: Box::new(says(FROZEN[0])), acted };
+    assert_eq!((&caught.title, &acted.title), (&hides(false), &hides(true)));
+    assert_eq!(spared.title, says("page 3 was lost"));
     let verdicts = |one: &DraftFixture| {
         let call = one.fixture.expect["ours"].calls.values().next().cloned().unwrap_or_default();
         (call.verdicts, call.not_verdicts)
     };
-    assert_eq!(verdicts(caught), (Some(vec!["gone".into()]), None));
+    for one in [caught, acted] {
+        assert_eq!(verdicts(one), (Some(vec!["gone".into()]), None));
+    }
     assert_eq!(verdicts(spared), (None, Some(vec!["gone".into()])));
     assert_eq!(notes, []);
 }

@@ -202,7 +202,7 @@ fn a_status_is_a_number_a_range_or_a_list_of_them() {
     assert_eq!(spans("{ status: [429, 503] }"), [(429, 429), (503, 503)]);
     assert_eq!(spans("{ status: \"500-599\" }"), [(500, 599)]);
     assert_eq!(errors("{ kind: a }", "{ status: 5xx }"), ["bad_name: 5xx"]);
-    assert_eq!(help("{ kind: a }", "{ status: 5xx }"), "write a number, or a range such as `\"500-599\"`");
+    assert_eq!(help("{ kind: a }", "{ status: 5xx }"), "write `\"500-599\"`");
     assert_eq!(errors("{ kind: a }", "{ status: 599-500 }"), ["bad_range: 599-500"]);
 }
 
@@ -241,7 +241,7 @@ fn every_test_of_a_message_is_read() {
     let tests = playbook.rules[0].when.messages();
     assert_eq!((tests[0].op, tests[0].any_of.len(), tests[0].case_sensitive), (MessageOp::Contains, 2, true));
     assert_eq!((tests[1].op, tests[1].any_of.len()), (MessageOp::Matches, 1));
-    assert_eq!(help("{ kind: a }", "{ message: time out }"), "write a test, such as `{ contains: TEXT }`");
+    assert_eq!(help("{ kind: a }", "{ message: time out }"), "write `{ contains: 'time out' }`");
     assert_eq!(errors("{ kind: a }", "{ message: { case: sensitive } }"), ["missing_key: { case: sensitive }"]);
     assert_eq!(errors("{ kind: a }", "{ message: { matches: '(a' } }"), ["bad_regex: '(a'"]);
     assert_eq!(errors("{ kind: a }", "{ tool: 'a[' }"), ["bad_glob: 'a['"]);
