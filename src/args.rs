@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 
 use super::command::{
     accept, audit, check, completions, confirm, conform, coverage, demo, explain, formats, graph_args, help, history,
-    impact, init, lint, propose, reject, replay, review, schema, serve, verify,
+    impact, init, lint, propose, proxy, reject, replay, review, schema, serve, verify,
 };
 use super::terminal::ColorChoice;
 
@@ -87,6 +87,8 @@ pub enum ParsedCommand {
     Conform(conform::Args),
     /// Decide for a program, call by call, as the playbook was rehearsed
     Serve(serve::Args),
+    /// Stand between an agent and its MCP server: record, compare, enforce
+    Proxy(Box<proxy::Args>),
     /// List the formats of recordings; try a mapping, convert a recording
     Formats(formats::Args),
     /// Verify an audit log whose lines are linked

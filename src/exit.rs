@@ -26,6 +26,8 @@ pub enum Exit {
     Interrupted,
     /// The reader of the output went away (`| head`); shells use the same number.
     PipeClosed,
+    /// That of another program, which was run.
+    Program(u8),
 }
 
 impl Exit {
@@ -39,6 +41,7 @@ impl Exit {
             Exit::Bug => 70,
             Exit::Interrupted => 130,
             Exit::PipeClosed => 141,
+            Exit::Program(code) => code,
         }
     }
 }

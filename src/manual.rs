@@ -18,7 +18,20 @@ const GROUPS: [(&str, &[&str]); 3] = [
 /// The commands of the second page, `help more`.
 const MORE: [(&str, &[&str]); 1] = [(
     "More commands",
-    &["review", "accept", "reject", "demo", "history", "graph", "serve", "conform", "audit", "schema", "completions"],
+    &[
+        "review",
+        "accept",
+        "reject",
+        "demo",
+        "history",
+        "graph",
+        "serve",
+        "proxy",
+        "conform",
+        "audit",
+        "schema",
+        "completions",
+    ],
 )];
 
 /// The definition that arguments are parsed with and `help` prints from, its pages `width` columns wide.

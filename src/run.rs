@@ -10,7 +10,7 @@ use clap::error::{ContextValue, ErrorKind};
 use super::args::{Cli, ParsedCommand};
 use super::command::{
     accept, audit, check, completions, confirm, conform, coverage, demo, explain, formats, graph, help, history,
-    impact, init, lint, propose, reject, replay, review, schema, serve, verify,
+    impact, init, lint, propose, proxy, reject, replay, review, schema, serve, verify,
 };
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
@@ -112,15 +112,17 @@ fn begin(cli: &Cli, args: &[OsString]) -> Result<(), Failure> {
 /// The same arguments, with `./` before the names of files that look like flags: whatever is suggested then can be typed.
 fn as_paths(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let is_file = |text: &str| text.len() > 1 && text.starts_with('-') && files::exists(text);
-    let mut only_files = false;
+    let (mut only_files, mut is_proxy) = (false, false);
     let mut path = |arg: OsString| {
         let Some(text) = arg.to_str() else { return arg };
         let flag = text.split_once('=').filter(|(flag, _)| flag.starts_with("--"));
         match flag {
+            _ if only_files && is_proxy => arg, // of another program
             _ if only_files && is_file(text) => format!("./{text}").into(),
             Some((flag, value)) if !only_files && is_file(value) => format!("{flag}=./{value}").into(),
             _ => {
                 only_files |= text == "--";
+                is_proxy |= text == "proxy";
                 arg
             }
         }
@@ -158,6 +160,7 @@ fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) ->
         ParsedCommand::Conform(args) => conform::run(&args, output),
         ParsedCommand::Serve(args) => serve::run(&args),
         ParsedCommand::Audit(args) => audit::run(&args, output),
+        ParsedCommand::Proxy(args) => proxy::run(&args),
         ParsedCommand::Schema(args) => schema::run(&args, output),
         ParsedCommand::Completions(args) => completions::run(&args, &mut definition(completions::WIDTH), output),
         ParsedCommand::Help(args) => help::run(&args, &mut definition(terminal.out.width), more, terminal, output),

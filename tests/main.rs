@@ -29,6 +29,7 @@ mod obeyed;
 mod packages;
 mod place;
 mod propose;
+mod proxy;
 mod random_recordings;
 mod readme;
 mod recordings;

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Runs the Python client inside of agents' frameworks: a LangGraph tool node, a tool of the OpenAI Agents SDK and an MCP
-# client, each with a model that is a script, against a local payment service with a ledger. And runs `examples/refunds`, in
-# Rust, but for `--here`: it takes a minute, and its packages. Then retry code with tenacity, httpx, p-retry and `fetch` is asked
-# the README's refund, the TypeScript client runs inside of the AI SDK, OpenAI Agents JS and LangGraph JS, and each failure of
-# its table is provoked. Where there is no Node, that is said. Before that,
-# `theodosia` verifies logs of ours.
+# client, each with a model that is a script, against a local payment service with a ledger. Runs `playproof proxy` between
+# the MCP SDKs of Python (old and new) and TypeScript and a server of the new one. And runs `examples/refunds`, in Rust, but for
+# `--here`: it takes a minute, and its packages. Then retry code with tenacity, httpx, p-retry and `fetch` is asked the README's
+# refund, the TypeScript client runs inside of the AI SDK, OpenAI Agents JS and LangGraph JS, and each failure of its table is
+# provoked. Where there is no Node, that is said. Before that, `theodosia` verifies logs
+# of ours.
 #
 #   bash tools/real.sh           in a virtual environment in target/real, with pinned versions (needs a package index)
 #   bash tools/real.sh --here    with the frameworks that this python3 has
@@ -21,7 +22,16 @@ if [ "${1:-}" != --here ]; then
         langgraph==1.2.24 langchain-core==1.8.3 openai-agents==0.24.0 mcp==2.3.0 httpx==0.28.1 tenacity==9.1.2
 fi
 PYTHONDONTWRITEBYTECODE=1 "$python" tools/real.py
+PLAYPROOF_BIN=$(realpath "${PLAYPROOF_BIN:-target/debug/playproof}")
+export PLAYPROOF_BIN PYTHONDONTWRITEBYTECODE=1
+# `playproof proxy` between the clients of the MCP SDKs and a server of one.
+if "$python" -c 'import mcp.server.mcpserver' 2> /dev/null; then "$python" tools/mcp/python.py; fi
 if [ "${1:-}" != --here ]; then
+    SERVER_PYTHON=$(realpath -s "$python")
+    export SERVER_PYTHON MCP_TOOLS=tools/mcp
+    [ -x target/real-old/bin/python ] || python3 -m venv target/real-old
+    target/real-old/bin/python -m pip --quiet --disable-pip-version-check install mcp==1.12.4 pydantic==2.11.7
+    target/real-old/bin/python tools/mcp/old_python.py
     bash examples/refunds/run.sh
     verifier=target/theodosia/bin/python # its own: it needs another version of `mcp`
     [ -x "$verifier" ] || python3 -m venv target/theodosia
@@ -29,7 +39,6 @@ if [ "${1:-}" != --here ]; then
     PYTHONDONTWRITEBYTECODE=1 "$verifier" tools/real_chain.py
 fi
 
-export PLAYPROOF_BIN="${PLAYPROOF_BIN:-$PWD/target/debug/playproof}" PYTHONDONTWRITEBYTECODE=1
 "$python" tools/real/retries.py
 if ! command -v node > /dev/null; then
     echo "skipped: there is no Node"
@@ -47,3 +56,9 @@ tar -xzf "$npm/playproof.tgz" -C "$npm/node_modules/playproof" --strip-component
 cp tools/real/*.mjs "$npm"
 node "$npm/failures.mjs"
 node "$npm/agents.mjs"
+if [ "${1:-}" != --here ]; then
+    mcp=target/real-node # its own: it needs another version of the SDK
+    npm --prefix "$mcp" --silent install @modelcontextprotocol/sdk@1.32.2
+    cp tools/mcp/typescript.mjs "$mcp"
+    node "$mcp/typescript.mjs"
+fi

@@ -18,6 +18,7 @@ pub mod impact;
 pub mod init;
 pub mod lint;
 pub mod propose;
+pub mod proxy;
 pub mod reject;
 pub mod replay;
 pub mod review;

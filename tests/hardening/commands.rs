@@ -66,8 +66,8 @@ const IMPACT: [&str; 6] =
 const KEEP: [&str; 8] = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "odd_one", "--note", "odd"];
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
-/// Commands that write nothing, `review`, and `serve`, which appends to its journal.
-const READING: [&str; 22] = [
+/// Commands that write nothing, `review`, and `serve` and `proxy`, which append to their journals.
+const READING: [&str; 23] = [
     "audit verify",
     "completions",
     "conform",
@@ -87,6 +87,7 @@ const READING: [&str; 22] = [
     "lint",
     "propose find",
     "propose list",
+    "proxy",
     "review",
     "schema",
     "serve",

@@ -180,7 +180,7 @@ const OF_A_PROJECT: [&[&str]; 16] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 17] = [
     "accept",
     "audit verify",
     "completions",
@@ -193,6 +193,7 @@ const OTHERS: [&str; 16] = [
     "help",
     "history verify",
     "propose rebase",
+    "proxy",
     "reject",
     "review",
     "schema",

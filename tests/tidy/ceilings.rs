@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
-const CEILINGS: [(&str, usize); 10] = [
+const CEILINGS: [(&str, usize); 11] = [
     ("crates/analysis/src", 20_300),
     ("crates/engine/src", 20_150),
     ("crates/explore/src", 2_950),
@@ -14,9 +14,10 @@ const CEILINGS: [(&str, usize); 10] = [
     ("crates/report/src", 13_950),
     ("crates/intake/src", 20_300),
     ("crates/live/src", 1_450),
+    ("crates/proxy/src", 2_150),
     ("crates/protocol/src", 2_400),
     ("crates/serve/src", 2_750),
-    ("src", 18_700),
+    ("src", 18_900),
 ];
 
 /// A package this far below its ceiling gets a lower one.
@@ -95,8 +96,8 @@ mod tests {
     fn a_line_too_many_is_caught_and_tests_are_not_counted() {
         let text = "//! a\n\n#[cfg(test)]\nmod long;\n\n#[cfg(test)]\nmod tests {\n    fn f() {}\n}\n";
         let tree = Tree::of(&[("src/a.rs", text), ("src/a/long.rs", text), ("src/b/tests/c.rs", text)]);
-        assert_none(&ceilings(&tree, &[("src", 18_700)]));
-        assert_one(&ceilings(&tree, &[("src", 18_700)]), "src", 1, "5 lines without tests (at most 4)");
+        assert_none(&ceilings(&tree, &[("src", 5)]));
+        assert_one(&ceilings(&tree, &[("src", 4)]), "src", 1, "5 lines without tests (at most 4)");
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod key_number;
 pub mod limits;
 mod line_importer;
 pub mod mapping;
+pub mod mcp_messages;
 pub mod number;
 mod ok_texts;
 pub mod origin;

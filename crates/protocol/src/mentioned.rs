@@ -76,7 +76,10 @@ impl Mentioned {
                     put(&mut self.servers, server.index(), name.to_owned());
                 }
             }
-            FieldValue::Error(id) | FieldValue::Status(Status::Failed(Some(id))) => self.learn_error(dispatcher, id),
+            FieldValue::Error(id)
+            | FieldValue::Status(
+                Status::Failed(Some(id)) | Status::Suspected(Some(id)) | Status::Unfinished(Some(id)),
+            ) => self.learn_error(dispatcher, id),
             _ => {}
         }
     }

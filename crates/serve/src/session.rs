@@ -80,6 +80,16 @@ impl Session {
         &self.decider
     }
 
+    /// The playbook, prepared.
+    pub fn plan(&self) -> &Plan {
+        self.dispatcher.plan()
+    }
+
+    /// When a call was made that is not forgotten.
+    pub fn made_at(&self, id: &str) -> Option<Instant> {
+        self.dispatcher.made_at(self.dispatcher.find(id)?)
+    }
+
     /// What a journal keeps beside the lines so far, oldest first.
     pub fn records(&self) -> impl Iterator<Item = &str> {
         self.records.iter().flatten().map(String::as_str)

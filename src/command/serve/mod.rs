@@ -3,4 +3,4 @@
 mod journal_file;
 mod run;
 
-pub use run::{Args, run};
+pub use run::{Args, approved_only, refuse_study, run};

@@ -65,7 +65,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let (name, used) = workspace.playbook(args.playbook.as_deref())?;
     refuse_study(&name, &used)?;
     if !args.unlocked {
-        refuse_unapproved(&name, &used, lock(args, &workspace)?.as_ref())?;
+        let unlocked = Command::new("playproof serve --playbook").name(&name).and("--unlocked");
+        approved_only(&name, &used, lock(args, &workspace)?.as_ref(), unlocked)?;
     }
     let decider = Decider {
         playbook: name,
@@ -104,7 +105,7 @@ fn journaled(path: &str, chained: bool, session: Session) -> Result<(Session, Jo
 }
 
 /// Refuses what is for study; presets are.
-fn refuse_study(name: &str, used: &Used) -> Result<(), Failure> {
+pub fn refuse_study(name: &str, used: &Used) -> Result<(), Failure> {
     match used.loaded.playbook.study.is_some() {
         false => Ok(()),
         true => Err(Failure::new(format!("the playbook `{name}` is for study, and is not served"))
@@ -120,7 +121,8 @@ fn lock(args: &Args, workspace: &Workspace) -> Result<Option<Lock>, Failure> {
     }
 }
 
-fn refuse_unapproved(name: &str, used: &Used, lock: Option<&Lock>) -> Result<(), Failure> {
+/// Refuses rows that the lock does not approve; `unlocked` is the command that takes them where there is no lock.
+pub fn approved_only(name: &str, used: &Used, lock: Option<&Lock>, unlocked: Command) -> Result<(), Failure> {
     let rows = rows(&used.loaded.playbook);
     let section = lock.and_then(|lock| lock.playbooks.get(name));
     let changes = changes(section, rows.iter().map(|row| (row.name.as_str(), row.text.as_str())));
@@ -129,7 +131,6 @@ fn refuse_unapproved(name: &str, used: &Used, lock: Option<&Lock>) -> Result<(),
     }
     let shown = first_of(changes.iter().map(|change| format!("`{}` ({})", change.name, change.became())));
     if lock.is_none() {
-        let unlocked = Command::new("playproof serve --playbook").name(name).and("--unlocked");
         return Err(Failure::new(format!("no lock approves the rows of the playbook `{name}`"))
             .help("there is no lock here; what nobody has reviewed is served with `--unlocked`")
             .next(unlocked));

@@ -211,6 +211,11 @@ impl Plan {
         self.tools.same_if(tool)
     }
 
+    /// Whether a row says how long an attempt of `tool` may take.
+    pub fn has_timeout(&self, tool: &str) -> bool {
+        self.tools.has_timeout(tool)
+    }
+
     /// What the breaker and the retry budgets of `tool` are kept for.
     pub fn server<'a>(&'a self, tool: &'a str) -> &'a str {
         self.tools.server(tool)

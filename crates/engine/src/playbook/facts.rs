@@ -286,6 +286,11 @@ impl Tools {
         ToolFacts { seems_to_read: !facts.declared && seems_to_read(tool), ..facts }
     }
 
+    /// Whether a row says how long an attempt of `tool` may take.
+    pub fn has_timeout(&self, tool: &str) -> bool {
+        self.matching_rows(tool).any(|row| !row.omitted.timeout)
+    }
+
     /// The arguments that `tool` takes, from the strongest row that says so.
     pub fn schema(&self, tool: &str) -> Option<&ArgumentSchema> {
         if !self.any_schema {

@@ -12,7 +12,7 @@ use super::documents::{Document, Documents};
 use super::hint::RowSample;
 use super::model::{CallMap, Mapping, Pairing, ResultMap, Selector, SkippedRows, ValueSource};
 use super::pairing::{CalledTools, WaitingCalls};
-use super::requests::OpenRequests;
+use super::requests::{OpenRequests, Requested};
 use super::row::{SourceRow, rows_of};
 use super::time;
 use super::unseen::UnseenTests;
@@ -170,6 +170,11 @@ impl Applier {
         }
     }
 
+    /// What the source holds so far.
+    pub(crate) const fn loss_so_far(&self) -> &LossReport {
+        &self.loss
+    }
+
     /// The loss report: what the source lacks, and which fields of the mapping no row has.
     ///
     /// # Errors
@@ -315,9 +320,6 @@ impl Applier {
             self.loss.warn(ImportWarning::CallWithoutTool, place);
             return true;
         };
-        if self.mapping.pair == Pairing::Known && self.goes_on(map, placed, named.as_deref().unwrap_or(tool)) {
-            return true;
-        }
         let run = self.run_of(map.run.as_ref(), placed);
         let mut id = self.call_id(map, placed, result);
         let args = self.find(map.args.as_ref(), row);
@@ -350,7 +352,14 @@ impl Applier {
             match self.mapping.pair {
                 Pairing::Id => self.called.add(run, wanted, named),
                 Pairing::Order => self.waiting.add(run, wanted, named),
-                Pairing::Known => id = self.request(map, row, [run, wanted, named]).map(Cow::Owned).or(id),
+                Pairing::Known => {
+                    let args = args.as_ref().and_then(SourceArgs::as_json);
+                    match self.request(map, row, [run, wanted, named], args) {
+                        Some(Requested::Again) => return true,
+                        Some(Requested::New(written)) => id = Some(Cow::Owned(written)),
+                        None => {}
+                    }
+                }
             }
         }
         self.loss.calls += 1;

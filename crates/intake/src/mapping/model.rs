@@ -33,7 +33,7 @@ pub struct Mapping {
     pub(super) direction: Option<Selector>,
     /// A result that fits says that its call is not finished: it has no result yet.
     pub(super) unfinished: Vec<RowCondition>,
-    /// A call that fits goes on with one before it of its run and tool that is not finished: it is the same call.
+    /// A call that fits is one before it of its run, with its tool and arguments, that is not finished: it goes on.
     pub(super) continues: Vec<RowCondition>,
     /// The first that fits a row makes its call.
     pub(super) calls: Vec<CallMap>,

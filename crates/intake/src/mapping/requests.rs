@@ -38,6 +38,8 @@ pub(super) struct RequestedCall {
     /// The written id.
     pub(super) id: String,
     pub(super) tool: String,
+    /// A hash of its tool and its arguments.
+    pub(super) asks: u64,
 }
 
 /// What an answer is for.
@@ -51,35 +53,49 @@ pub(super) enum Answered {
     Nothing,
 }
 
+/// What a row with a request for a call is.
+pub(super) enum Requested {
+    /// A call, with the id to write.
+    New(String),
+    /// One that was not finished, once more.
+    Again,
+}
+
 impl OpenRequests {
     /// A call was made. Gives the id to write, which no open call has that is another one in the source.
-    pub(super) fn call(&mut self, run: &str, source_id: &str, id: &str, tool: &str, way: Option<&str>) -> String {
+    pub(super) fn call(
+        &mut self,
+        run: &str,
+        source_id: &str,
+        (id, tool, asks): (&str, &str, u64),
+        way: Option<&str>,
+    ) -> String {
         let open = self.open.get(run);
         let others = || open.into_iter().flatten().filter(|request| request.source_id != source_id);
         let is_taken = |id: &str| others().filter_map(|request| request.call.as_ref()).any(|call| call.id == id);
         let renamed = || (2u64..).map(|n| format!("{id}~{n}")).find(|id| !is_taken(id));
         let id = is_taken(id).then(renamed).flatten().unwrap_or_else(|| id.to_owned());
-        self.add(run, source_id, way, Some(RequestedCall { id: id.clone(), tool: tool.to_owned() }));
+        self.add(run, source_id, way, Some(RequestedCall { id: id.clone(), tool: tool.to_owned(), asks }));
         id
     }
 
-    /// The next request goes on with a call that is not finished: its answer is that call's. Gives the written id of the call;
-    /// none: no call of the run and tool is unfinished.
-    pub(super) fn go_on(&mut self, run: &str, source_id: &str, tool: &str, way: Option<&str>) -> Option<String> {
-        let waiting = self.unfinished.get_mut(run)?;
-        let found = waiting.iter().position(|call| call.tool == tool)?;
-        let call = waiting.remove(found)?;
-        self.add(run, source_id, way, Some(call.clone()));
-        Some(call.id)
-    }
-
-    /// The answer to a call says that it is not finished.
-    pub(super) fn leave_unfinished(&mut self, run: &str, id: &str, tool: &str) {
+    /// A call is not finished: it may be made once more, under another id.
+    pub(super) fn leave_unfinished(&mut self, run: &str, call: RequestedCall) {
         let waiting = self.unfinished.entry(run.to_owned()).or_default();
         if waiting.len() == MAX_OPEN {
             waiting.pop_front();
         }
-        waiting.push_back(RequestedCall { id: id.to_owned(), tool: tool.to_owned() });
+        waiting.push_back(call);
+    }
+
+    /// A call that is not finished is made once more: the answer to this request is that call's. False: no call of the run that
+    /// asks the same is unfinished.
+    pub(super) fn goes_on(&mut self, run: &str, source_id: &str, asks: u64, way: Option<&str>) -> bool {
+        let Some(waiting) = self.unfinished.get_mut(run) else { return false };
+        let found = waiting.iter().position(|call| call.asks == asks);
+        let Some(call) = found.and_then(|found| waiting.remove(found)) else { return false };
+        self.add(run, source_id, way, Some(call));
+        true
     }
 
     /// Another request was made, whose answer is no result.
@@ -161,13 +177,13 @@ mod tests {
     use super::*;
 
     fn call(id: &str) -> Answered {
-        Answered::Call(RequestedCall { id: id.into(), tool: "t".into() })
+        Answered::Call(RequestedCall { id: id.into(), tool: "t".into(), asks: 0 })
     }
 
     #[test]
     fn an_answer_goes_the_other_way_than_its_request() {
         let mut requests = OpenRequests::default();
-        requests.call("r", "1", "1", "t", Some("out"));
+        requests.call("r", "1", ("1", "t", 0), Some("out"));
         requests.other("r", "1", Some("in"));
         assert_eq!(requests.answer("r", "1", Some("in")), call("1"));
         assert_eq!(requests.answer("r", "1", Some("out")), Answered::Other { is_sure: true });
@@ -180,7 +196,7 @@ mod tests {
     #[test]
     fn without_a_way_the_next_answer_is_for_the_other_request_and_that_is_not_sure() {
         let mut requests = OpenRequests::default();
-        requests.call("r", "1", "1", "t", None);
+        requests.call("r", "1", ("1", "t", 0), None);
         requests.other("r", "1", None);
         assert_eq!(requests.answer("r", "1", None), Answered::Other { is_sure: false });
         assert_eq!(requests.answer("r", "1", None), call("1"));
@@ -191,17 +207,32 @@ mod tests {
     #[test]
     fn messages_that_all_go_one_way_tell_none() {
         let mut requests = OpenRequests::default();
-        requests.call("r", "1", "1", "t", Some("stdio"));
+        requests.call("r", "1", ("1", "t", 0), Some("stdio"));
         assert_eq!(requests.answer("r", "1", Some("stdio")), call("1"));
     }
 
     #[test]
     fn a_number_and_a_text_are_two_ids() {
         let mut requests = OpenRequests::default();
-        assert_eq!(requests.call("r", "1", "1", "t", None), "1");
-        assert_eq!(requests.call("r", "\"1\"", "1", "t", None), "1~2");
+        assert_eq!(requests.call("r", "1", ("1", "t", 0), None), "1");
+        assert_eq!(requests.call("r", "\"1\"", ("1", "t", 0), None), "1~2");
         assert_eq!(requests.answer("r", "\"1\"", None), call("1~2"));
         assert_eq!(requests.answer("r", "1", None), call("1"));
-        assert_eq!(requests.call("r", "\"1\"", "1", "t", None), "1", "nothing else waits");
+        assert_eq!(requests.call("r", "\"1\"", ("1", "t", 0), None), "1", "nothing else waits");
+    }
+
+    #[test]
+    fn what_goes_on_is_the_call_of_the_run_that_asks_the_same() {
+        let mut requests = OpenRequests::default();
+        for (id, asks) in [("1", 7), ("2", 8)] {
+            requests.call("r", id, (id, "t", asks), None);
+            assert!(matches!(requests.answer("r", id, None), Answered::Call(_)));
+            requests.leave_unfinished("r", RequestedCall { id: id.into(), tool: "t".into(), asks });
+        }
+        assert!(!requests.goes_on("other", "3", 8, None) && !requests.goes_on("r", "3", 9, None));
+        assert!(requests.goes_on("r", "3", 8, None));
+        let second = RequestedCall { id: "2".into(), tool: "t".into(), asks: 8 };
+        assert_eq!(requests.answer("r", "3", None), Answered::Call(second));
+        assert!(!requests.goes_on("r", "4", 8, None), "it waits no longer");
     }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::apply::{Applier, PlacedRow};
 use super::condition::{ResultParts, any};
 use super::model::{CallMap, Pairing, ResultMap, Selector, TimeUnit};
-use super::requests::Answered;
+use super::requests::{Answered, Requested};
 use super::row::SourceRow;
 use super::time;
 use super::values::{content, kind_of, scalar_in, scalar_of};
 use crate::failure::{Assessment, ToolResult};
+use crate::hash;
 use crate::imported::{ImportWarning, Missing};
 use crate::json;
 use crate::source_value::SourceValue;
@@ -48,9 +49,6 @@ impl Applier {
         };
         if is_unfinished {
             self.loss.warn(ImportWarning::Unfinished, place);
-            if let (false, (Some(id), Some(tool))) = (mapping.continues.is_empty(), &answered) {
-                self.requests.leave_unfinished(run.as_deref().unwrap_or_default(), id, tool);
-            }
             return;
         }
         let (id, tool) = (answered.0, named.map(Cow::into_owned).or(answered.1));
@@ -138,7 +136,13 @@ impl Applier {
         let source_id = self.find(id, placed.row)?;
         let direction = self.direction(placed.row).filter(|_| !map.is_from_caller);
         match self.requests.answer(run, source_id.raw().get(), direction.as_deref()) {
-            Answered::Call(call) => Some((Some(call.id), Some(call.tool))),
+            Answered::Call(call) => {
+                let mapping = &self.mapping;
+                if !mapping.continues.is_empty() && any(&mapping.unfinished, placed.row, &ResultParts::default()) {
+                    self.requests.leave_unfinished(run, call.clone());
+                }
+                Some((Some(call.id), Some(call.tool)))
+            }
             Answered::Other { is_sure } => {
                 if !is_sure {
                     self.loss.warn(ImportWarning::AnswerToEither, placed.place);
@@ -154,28 +158,23 @@ impl Applier {
         }
     }
 
-    /// A call whose answer carries its id: gives the id to write.
+    /// A call whose answer carries its id: one that was not finished, or a new one with the id to write.
     pub(super) fn request(
         &mut self,
         map: &CallMap,
         row: &SourceRow<'_>,
         [run, wanted, tool]: [&str; 3],
-    ) -> Option<String> {
+        args: Option<&str>,
+    ) -> Option<Requested> {
         let source_id = self.find(map.id.as_ref(), row)?;
-        let direction = self.direction(row);
-        Some(self.requests.call(run, source_id.raw().get(), wanted, tool, direction.as_deref()))
-    }
-
-    /// A request that goes on with a call before it that is not finished; false: it is a call of its own.
-    pub(super) fn goes_on(&mut self, map: &CallMap, placed: &PlacedRow<'_, '_>, tool: &str) -> bool {
-        let mapping = Arc::clone(&self.mapping);
-        if !any(&mapping.continues, placed.row, &ResultParts::default()) {
-            return false;
+        let (source_id, direction) = (source_id.raw().get(), self.direction(row));
+        let asks = hash::half(hash::bytes(args.unwrap_or_default().as_bytes(), hash::seed(tool.as_bytes())));
+        if any(&self.mapping.continues, row, &ResultParts::default())
+            && self.requests.goes_on(run, source_id, asks, direction.as_deref())
+        {
+            return Some(Requested::Again);
         }
-        let run = self.run_of(map.run.as_ref(), placed).unwrap_or_default();
-        let direction = self.direction(placed.row);
-        let Some(source_id) = self.find(map.id.as_ref(), placed.row) else { return false };
-        self.requests.go_on(&run, source_id.raw().get(), tool, direction.as_deref()).is_some()
+        Some(Requested::New(self.requests.call(run, source_id, (wanted, tool, asks), direction.as_deref())))
     }
 
     /// A request that is no call.

@@ -15,9 +15,21 @@ impl RedactionRules {
             return lines;
         }
         let mut rows = BTreeMap::new();
+        self.lines_with(&lines, |row| {
+            let next = rows.len() + 1;
+            *rows.entry(row.to_owned()).or_insert(next)
+        })
+    }
+
+    /// Redacts the lines of one source row of a recording that goes on, with a number of that row alone.
+    pub fn lines_of_row(&self, lines: Vec<u8>, number: usize) -> Vec<u8> {
+        if self.is_empty() { lines } else { self.lines_with(&lines, |_| number) }
+    }
+
+    fn lines_with(&self, lines: &[u8], mut row: impl FnMut(&str) -> usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(lines.len());
-        for line in String::from_utf8_lossy(&lines).lines() {
-            let shown = json::parse(line).ok().and_then(|line| self.line(line, &mut rows));
+        for line in String::from_utf8_lossy(lines).lines() {
+            let shown = json::parse(line).ok().and_then(|line| self.line(line, &mut row));
             let shown = shown.unwrap_or_else(|| format!("\"{REDACTED}\""));
             out.extend_from_slice(escape_json(&shown).as_bytes());
             out.push(b'\n');
@@ -25,7 +37,7 @@ impl RedactionRules {
         out
     }
 
-    fn line(&self, line: RawValue<'_>, rows: &mut BTreeMap<String, usize>) -> Option<String> {
+    fn line(&self, line: RawValue<'_>, row: &mut impl FnMut(&str) -> usize) -> Option<String> {
         object_of(line, |key, value| match key {
             "type" | "status" | "status_from" | "answers" | "attempt" | "at" | "at_ms" | "started_ms"
             | "timeout_ms" | "draw" | "event" | "fingerprint" | "seed" => Some(value.get().to_owned()),
@@ -35,10 +47,7 @@ impl RedactionRules {
             "idempotency_key" => self.name_in(NameKind::Key, value),
             "reversal_token" => self.name_in(NameKind::Token, value),
             "dispatcher_id" => self.name_in(NameKind::Dispatcher, value),
-            "row" => {
-                let next = rows.len() + 1;
-                Some(rows.entry(value.get().to_owned()).or_insert(next).to_string())
-            }
+            "row" => Some(row(value.get()).to_string()),
             "error" => object_of(value, |key, value| match key {
                 "status" | "retry_after_ms" | "kind_from" | "should_retry" | "retriable" => {
                     Some(value.get().to_owned())
