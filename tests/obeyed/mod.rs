@@ -27,6 +27,19 @@ use crate::seeds::share;
 /// Worlds of the gate; `PLAYPROOF_WORLDS` and `PLAYPROOF_WORLD` (the first seed) change that.
 const WORLDS: u64 = 500;
 
+/// How many answers the first worlds give, and how often each says yes: a rule that permits too little harms nobody in a
+/// world, and changes these.
+const ANSWERS: [(u64, &str); 2] = [
+    (
+        125,
+        r#"4194: {"explained by the fixture": 251, "explained by the poor recording": 223, "explained by the recording": 288, "told by the fixture": 83, "told by the poor recording": 60, "told by the recording": 83, "told live": 83}"#,
+    ),
+    (
+        500,
+        r#"15775: {"explained by the fixture": 918, "explained by the poor recording": 833, "explained by the recording": 1073, "told by the fixture": 278, "told by the poor recording": 201, "told by the recording": 275, "told live": 278}"#,
+    ),
+];
+
 /// Worlds of which something wrong was said once.
 const ONCE_WRONG: [u64; 12] = [259, 738, 5_059, 5_299, 5_425, 5_503, 5_522, 5_650, 5_761, 6_146, 6_457, 6_490];
 
@@ -314,7 +327,7 @@ fn whoever_obeys_does_no_harm() {
     let first = number("PLAYPROOF_WORLD", 1);
     let (mut wrong, mut unlike, mut by, mut asked) = (Vec::new(), Vec::new(), BTreeMap::<&str, u32>::new(), 0);
     let seeds = first..first + number("PLAYPROOF_WORLDS", share(WORLDS));
-    for seed in seeds.chain(ONCE_WRONG) {
+    for (seed, worlds) in seeds.zip(1..).chain(ONCE_WRONG.map(|seed| (seed, 0))) {
         let place = usize::try_from(seed % plans.len() as u64).expect("a place");
         let plan = &plans[place];
         let text = worlds::text(seed);
@@ -346,6 +359,12 @@ fn whoever_obeys_does_no_harm() {
                 }
             }
         }
+        let known = ANSWERS.iter().find(|(known, _)| first == 1 && *known == worlds);
+        unlike.extend(
+            known
+                .filter(|(_, known)| *known != format!("{asked}: {by:?}"))
+                .map(|(_, known)| format!("{worlds} worlds: {asked}: {by:?}, and not {known}")),
+        );
     }
     println!("{asked} answers, {by:?}");
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong[..wrong.len().min(40)].join("\n"));
