@@ -194,7 +194,7 @@ pub fn trace(path: &str, reading: &Reading, redaction: &RedactionRules) -> Resul
     }
 }
 
-/// Reads a foreign recording, as [`trace`] does; none for an unknown format.
+/// Reads a foreign recording, as [`trace()`] does; none for an unknown format.
 ///
 /// # Errors
 /// A path that cannot be read; an unusable recording.
