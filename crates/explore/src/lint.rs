@@ -29,8 +29,14 @@ const ANSWERS: usize = 2;
 /// Runs of one kind of call.
 const MOST_RUNS: usize = 20_000;
 
+/// The most rules of a playbook of which the world is asked here: lint answers at once, and `verify` takes its time.
+const MOST_RULES: usize = 200;
+
 /// All lints of a playbook, in the order of their places.
 pub fn lint(loaded: &Loaded, plan: &Plan, jobs: NonZeroUsize) -> Vec<Diagnostic> {
+    if plan.playbook.rules.len() > MOST_RULES {
+        return own_lints(loaded);
+    }
     let kinds = CallKind::all(plan);
     let asked = Asked { world: &WORLD, plan, playbook: "" };
     let units: Vec<Unit<'_>> = kinds.iter().map(|kind| Unit { kind, dropped: None }).collect();
