@@ -87,7 +87,7 @@ pub enum ParsedCommand {
     Conform(conform::Args),
     /// Decide for a program, call by call, as the playbook was rehearsed
     Serve(serve::Args),
-    /// Stand between an agent and its MCP server: record, compare, enforce
+    /// Join an agent and its MCP server: record, compare, enforce
     Proxy(Box<proxy::Args>),
     /// List the formats of recordings; try a mapping, convert a recording
     Formats(formats::Args),

@@ -54,7 +54,7 @@ pub struct Verify {
 }
 
 fn head(text: &str) -> Result<Hash, String> {
-    Hash::parse(text).ok_or_else(|| "expected `sha256:` and 64 hexadecimal digits".to_owned())
+    Hash::parse(text).ok_or_else(|| "expected `sha256:` and 64 characters of 0-9 and a-f".to_owned())
 }
 
 /// Verifies.

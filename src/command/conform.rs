@@ -39,7 +39,7 @@ pub enum Only {
 
 /// What is compared.
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("how").required(true).args(["exec", "stdio", "list"]), after_help = "\
+#[command(override_usage = "playproof conform [OPTIONS] [FIXTURE]...", group = clap::ArgGroup::new("how").required(true).args(["exec", "stdio", "list"]), after_help = "\
 The dispatcher reads lines of `dispatch/1` and answers each with one (`playproof help dispatch`). One process gets all fixtures,
 and forgets everything at each `hello`. Playproof has the clock and the upstream. Retry code of your own is asked by a test
 (docs/your-retry-code.md), which starts `--stdio`.

@@ -110,8 +110,7 @@ fn questions(definition: &clap::Command, palette: Palette, width: usize) -> Stri
     lines.extend(QUESTIONS.iter().map(ask));
     lines.push(String::new());
     lines.extend(names);
-    lines
-        .push("`playproof help COMMAND` explains one, and `playproof --help` lists them with what they do.".to_owned());
+    lines.push("`playproof help COMMAND` explains one, and `playproof --help` lists them.".to_owned());
     lines.join("\n")
 }
 

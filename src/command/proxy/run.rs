@@ -52,7 +52,7 @@ pub struct Args {
     pub raw_journal: bool,
 
     /// Milliseconds after a call in which its last attempt starts: less than the client waits
-    #[arg(long, value_name = "MS", default_value_t = 4_000, requires = "playbook")]
+    #[arg(long, value_name = "MS", default_value_t = 4_000, value_parser = crate::values::whole::<u64>(0..=86_400_000), requires = "playbook")]
     pub answer_within: u64,
 
     /// What a run is: `connection`, `traceparent` or `meta:KEY` (a key of `_meta`)

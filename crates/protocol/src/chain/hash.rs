@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-/// A SHA-256, as `sha256:` and 64 hexadecimal digits. The default is what the first entry has before it.
+/// A SHA-256, as `sha256:` and 64 characters of 0-9 and a-f. The default is what the first entry has before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash([u8; 32]);
 
