@@ -35,10 +35,7 @@ pub fn is_journal(start: &[u8]) -> bool {
 pub fn of_journal(bytes: &[u8]) -> Result<String, Unusable> {
     let bytes = &*bare(bytes);
     let Contents { decider, entries, .. } = contents(bytes)?;
-    let mut known = Known::default();
-    for (_, entry) in &entries {
-        known.learn(entry);
-    }
+    let mut known = Known::of_all(&entries);
     let mut out = String::new();
     Object::new(&mut out)
         .text("type", "recording")
@@ -70,8 +67,7 @@ pub struct ResolvedCall {
 pub fn resolved(bytes: &[u8]) -> Result<Vec<ResolvedCall>, Unusable> {
     let bytes = &*bare(bytes);
     let Contents { at, entries, .. } = contents(bytes)?;
-    let mut known = Known::default();
-    entries.iter().for_each(|(_, entry)| known.learn(entry));
+    let mut known = Known::of_all(&entries);
     let (mut all, mut latest) = (Vec::new(), at);
     for (_, entry) in &entries {
         let Entry::Said(at, input) = entry else { continue };
@@ -127,6 +123,13 @@ struct KnownAttempt {
 }
 
 impl Known {
+    /// What all lines of a journal say.
+    fn of_all(entries: &[(u64, Entry<'_>)]) -> Known {
+        let mut known = Known::default();
+        entries.iter().for_each(|(_, entry)| known.learn(entry));
+        known
+    }
+
     /// Takes what a line says.
     pub(crate) fn learn(&mut self, entry: &Entry<'_>) {
         match entry {

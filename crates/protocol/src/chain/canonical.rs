@@ -23,12 +23,17 @@ pub(super) fn entry(line: &str) -> Option<Entry> {
     serde_json::from_str::<IgnoredAny>(line).ok().filter(|_| line.starts_with('{'))?; // the scanner may trust it
     let mut members = Scanner { rest: line }.members();
     let text_at = |key: &str| {
-        let value = members.get(&key.chars().map(u32::from).collect::<Vec<_>>())?;
+        let value = members.get(&points(key))?;
         value.starts_with('"').then(|| serde_json::from_str(value).ok()).flatten()
     };
     let (prev, hash) = (text_at("prev"), text_at("hash"));
-    members.remove(&"hash".chars().map(u32::from).collect::<Vec<_>>());
+    members.remove(&points("hash"));
     Some(Entry { text: object(members), prev, hash })
+}
+
+/// The code points of a text.
+fn points(text: &str) -> Vec<u32> {
+    text.chars().map(u32::from).collect()
 }
 
 /// The members of an object by their keys, in the order of code points, each as its canonical text. Of two with one key, the
