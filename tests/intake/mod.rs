@@ -271,7 +271,7 @@ fn a_cassette_tells_keys_and_waits_and_the_lines_of_its_exchanges() {
         let imported =
             builtin::detect(&bytes)[0].read(&bytes, name, FormatOptions::default(), &RedactionRules::default());
         let imported = imported.unwrap_or_else(|report| panic!("{report}"));
-        assert_eq!(imported.origins.of(3).map(|origin| origin.line), Some(line), "{name}");
+        assert_eq!(imported.origins.find(3).map(|origin| origin.line), Some(line), "{name}");
         let calls = calls(name, &imported);
         assert_eq!((calls[0].tool(), calls[0].key()), ("GET /v1/orders/{id}", None), "{name}");
         assert_eq!((calls[1].tool(), calls[1].key()), ("POST /v1/refunds", Some("ik_91")), "{name}");

@@ -78,7 +78,7 @@ impl OpenResults {
                 Reply::Ok | Reply::Failed(_) => continue,
             };
             let message = error.as_deref().and_then(|error| error.message.as_deref()).unwrap_or_default();
-            let template = self.templates.of(message, call.args()).to_owned();
+            let template = self.templates.template(message, call.args()).to_owned();
             let key = (is_unfinished, template);
             if self.found.len() >= MOST && !self.found.contains_key(&key) {
                 self.others += 1;

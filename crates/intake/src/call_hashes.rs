@@ -50,7 +50,7 @@ pub fn tool_hash(tool: &str) -> u128 {
 
 /// The hash of the arguments that make a request, and whether only some of them do.
 pub fn args_hash(same_if: Option<&SameIf>, args: Option<&str>) -> (u128, bool) {
-    match args.and_then(|args| same_if?.of(args)) {
+    match args.and_then(|args| same_if?.intent(args)) {
         Some(named) => (canonical::hash_of(&named), true),
         None => (args_meaning::of(args, None, None).0, false),
     }

@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(String::from_utf8(lines), String::from_utf8(whole.lines));
         assert_eq!((&loss, &origins), (&whole.loss, &whole.origins));
         assert_eq!(
-            origins.of(3).map(|origin| (origin.line, origin.path.map(|path| path.to_string()))),
+            origins.find(3).map(|origin| (origin.line, origin.path.map(|path| path.to_string()))),
             Some((4, Some("m[1]".to_owned())))
         );
     }

@@ -40,7 +40,7 @@ pub(crate) fn checked_from(
     let mut dropped = Vec::new();
     for (number, line) in numbered(&lines) {
         let Some(error) = error_of(line) else { continue };
-        let origin = origins.of(number).unwrap_or(Origin { line: 0, path: None });
+        let origin = origins.find(number).unwrap_or(Origin { line: 0, path: None });
         if !skip {
             return Err(report(&error, (origin, first), bytes, name));
         }
@@ -148,8 +148,8 @@ mod tests {
             let skipped = check_log(&log, true).unwrap_or_else(|report| panic!("{report}"));
             assert_eq!((skipped.loss.calls, skipped.loss.count(ImportWarning::BeyondLimits)), (1, 1));
             assert_eq!(skipped.lines.iter().filter(|byte| **byte == b'\n').count(), 1);
-            assert_eq!(skipped.origins.of(1).map(|origin| origin.line), Some(1));
-            assert_eq!(skipped.origins.of(2), None);
+            assert_eq!(skipped.origins.find(1).map(|origin| origin.line), Some(1));
+            assert_eq!(skipped.origins.find(2), None);
         }
     }
 

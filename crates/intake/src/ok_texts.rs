@@ -59,7 +59,7 @@ impl OkTexts {
     }
 
     /// The text of the result on a line, if it is kept.
-    pub(crate) fn of(&self, line: u64) -> Option<&str> {
+    pub(crate) fn text(&self, line: u64) -> Option<&str> {
         let at = self.texts.binary_search_by_key(&line, |(line, _)| *line).ok()?;
         self.texts.get(at).map(|(_, text)| &**text)
     }
@@ -86,18 +86,18 @@ mod tests {
         for (line, text) in [(2, "a"), (3, "  "), (5, "b"), (6, "c")] {
             texts.add(line, text);
         }
-        assert_eq!([2, 3, 5, 6].map(|line| texts.of(line)), [Some("a"), None, Some("b"), Some("c")]);
+        assert_eq!([2, 3, 5, 6].map(|line| texts.text(line)), [Some("a"), None, Some("b"), Some("c")]);
         let fewer = texts.without(&[1, 5]);
-        assert_eq!([1, 2, 3, 4].map(|line| fewer.of(line)), [Some("a"), None, None, Some("c")]);
+        assert_eq!([1, 2, 3, 4].map(|line| fewer.text(line)), [Some("a"), None, None, Some("c")]);
         let mut both = texts.clone();
         both.append(10, &fewer);
-        assert_eq!((both.of(5), both.of(11), both.of(14)), (Some("b"), Some("a"), Some("c")));
+        assert_eq!((both.text(5), both.text(11), both.text(14)), (Some("b"), Some("a"), Some("c")));
     }
 
     #[test]
     fn long_texts_are_cut() {
         let mut texts = OkTexts::default();
         texts.add(1, &"ü".repeat(1_000));
-        assert_eq!(texts.of(1).map(str::len), Some(TEXT_MAX));
+        assert_eq!(texts.text(1).map(str::len), Some(TEXT_MAX));
     }
 }

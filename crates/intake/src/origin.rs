@@ -99,7 +99,7 @@ impl fmt::Display for OriginPath<'_> {
 impl PartialEq for Origins {
     fn eq(&self, other: &Origins) -> bool {
         let all = |origins: &Origins| {
-            (0..=origins.lines.len() as u64).map(|line| Some(origins.of(line)?.to_string())).collect()
+            (0..=origins.lines.len() as u64).map(|line| Some(origins.find(line)?.to_string())).collect()
         };
         let (own, others): (Vec<_>, Vec<_>) = (all(self), all(other));
         own == others && self.oks == other.oks
@@ -182,7 +182,7 @@ impl Origins {
     }
 
     /// The place of line `line`, from 1.
-    pub fn of(&self, line: u64) -> Option<Origin<'_>> {
+    pub fn find(&self, line: u64) -> Option<Origin<'_>> {
         let place = self.lines.get(usize::try_from(line.checked_sub(1)?).ok()?)?;
         let path = (place.path > 0).then(|| self.path_of(place));
         (place.line > 0).then_some(Origin { line: u64::from(place.line), path })
@@ -253,19 +253,19 @@ impl Sources {
     }
 
     /// The place in the user's file; for an input in our own format the given place.
-    pub fn of(&self, place: Place) -> Origin<'_> {
+    pub fn find(&self, place: Place) -> Origin<'_> {
         let known = self.input(place.input).and_then(|input| input.origins.get());
-        known.and_then(|origins| origins.of(place.line)).unwrap_or(Origin { line: place.line, path: None })
+        known.and_then(|origins| origins.find(place.line)).unwrap_or(Origin { line: place.line, path: None })
     }
 
     /// The beginning of the successful result at this place, as recorded; none if its input does not keep it.
     pub fn ok_text(&self, place: Place) -> Option<&str> {
-        self.input(place.input)?.origins.get()?.oks.of(place.line)
+        self.input(place.input)?.origins.get()?.oks.text(place.line)
     }
 
     /// `FILE:LINE`, and the path where the line alone does not identify the value.
     pub fn describe(&self, place: Place) -> String {
-        format!("{}{}", self.name(place.input).unwrap_or("?"), self.of(place))
+        format!("{}{}", self.name(place.input).unwrap_or("?"), self.find(place))
     }
 
     /// The name of a call in a suggested command: its reference, or its place if the reference is redacted, because the
@@ -286,7 +286,7 @@ impl Sources {
         let rest = self.name(place.input).and_then(|name| after_name(wanted, name));
         let Some(rest) = rest else { return false };
         let (line, path) = rest.split_once(',').map_or((rest, None), |(line, path)| (line, Some(path.trim())));
-        let origin = self.of(place);
+        let origin = self.find(place);
         let is_path = |path: &str| origin.path.is_some_and(|own| own.to_string() == path);
         line.parse() == Ok(origin.line) && path.is_none_or(is_path)
     }
@@ -346,7 +346,7 @@ mod tests {
             origins.push(SourceSpan { line, begins_line: false }, &place);
             origins.push(SourceSpan { line, begins_line: false }, &format!("[{line}].messages[2]"));
         }
-        let path = |line| origins.of(line).and_then(|origin| origin.path).map(|path| path.to_string());
+        let path = |line| origins.find(line).and_then(|origin| origin.path).map(|path| path.to_string());
         assert_eq!(path(1).as_deref(), Some("[0].messages[2].tool_calls[1]"));
         assert_eq!(path(19_999).as_deref(), Some("[9999].messages[2].tool_calls[1]"));
         assert_eq!(path(20_000).as_deref(), Some("[10000].messages[2]"), "not the index of its line: kept as it is");
@@ -357,7 +357,7 @@ mod tests {
         let strange = ["[00]x", "[+0]x", "[0]", "[]", "[0"];
         let mut origins = Origins::default();
         strange.iter().for_each(|path| origins.push(SourceSpan { line: 1, begins_line: false }, path));
-        let read = (1..).map_while(|line| origins.of(line)?.path).map(|path| path.to_string());
+        let read = (1..).map_while(|line| origins.find(line)?.path).map(|path| path.to_string());
         assert_eq!(read.collect::<Vec<_>>(), strange);
     }
 

@@ -348,7 +348,7 @@ impl Listing {
                     answer.reply.is_failure().hash(&mut hash);
                     error.and_then(|error| error.kind.as_deref()).hash(&mut hash);
                     let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
-                    templates.of(message, call.args()).hash(&mut hash);
+                    templates.template(message, call.args()).hash(&mut hash);
                 }
             }
         }

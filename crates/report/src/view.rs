@@ -67,7 +67,7 @@ pub struct RunView<'a> {
 impl<'a> CallView<'a> {
     /// A recorded call; whether its tool is declared is for the caller to add.
     pub fn recorded(call: &'a RecordedCall, reference: &'a str, facts: &'a str, sources: &'a Sources) -> CallView<'a> {
-        let origin = sources.of(call.place);
+        let origin = sources.find(call.place);
         CallView {
             reference,
             id: call.id(),

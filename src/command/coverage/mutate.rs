@@ -35,7 +35,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         let fixtures = workspace.fixtures_of(&name, jobs)?;
         let cases: Vec<NamedFixture> =
             fixtures.into_iter().map(|(name, fixture)| NamedFixture { name, fixture }).collect();
-        let report = judge(&name, &used.loaded, workspace.tools(), &cases, accepted.of(&name), jobs, args.max_calls);
+        let report =
+            judge(&name, &used.loaded, workspace.tools(), &cases, accepted.entries(&name), jobs, args.max_calls);
         reports.push(report);
         names.push(asked.map_or_else(|| workspace.playbook_argument(&name), str::to_owned));
     }

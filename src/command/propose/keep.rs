@@ -143,7 +143,7 @@ fn find(args: &Keep, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
     let input = inputs::trace(&args.input, &reading.reading()?, redaction)?;
     let others = OtherCalls::of(input, reading.options(), redaction, call.raw(), plan.shares_state)?;
     let (name, line) =
-        (sources.name_of(&call.shown().reference(), call.shown().place), sources.of(call.raw().place).line);
+        (sources.name_of(&call.shown().reference(), call.shown().place), sources.find(call.raw().place).line);
     Ok(Found { call, name, line, in_run: recorded.in_run, others })
 }
 

@@ -449,7 +449,7 @@ impl BookedCall {
         if !same_input {
             return OtherName::Reference(sources.describe(self.place));
         }
-        let origin = sources.of(self.place);
+        let origin = sources.find(self.place);
         OtherName::Place { line: origin.line, path: origin.path.map(|path| path.to_string()) }
     }
 }

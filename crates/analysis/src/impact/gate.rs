@@ -35,8 +35,11 @@ impl ImpactGate {
 
     /// Every reason why `impact` does not pass; none if it does.
     pub fn judge(&self, impact: &Impact) -> Vec<GateFailure> {
-        let widening =
-            if self.widening && self.allow_widening.is_none() { impact.counts.of(Direction::Widening) } else { 0 };
+        let widening = if self.widening && self.allow_widening.is_none() {
+            impact.counts.in_direction(Direction::Widening)
+        } else {
+            0
+        };
         let effects = if self.effects { impact.counts.changes.count(ChangeKind::Effect) } else { 0 };
         let all = [
             (GateFailure::Unsafe as fn(u64) -> GateFailure, impact.unsafe_gained),

@@ -89,7 +89,7 @@ impl CallCounts {
     }
 
     /// Calls that differ in this direction.
-    pub const fn of(&self, direction: Direction) -> u64 {
+    pub const fn in_direction(&self, direction: Direction) -> u64 {
         self.directions[direction as usize]
     }
 

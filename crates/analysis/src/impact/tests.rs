@@ -566,10 +566,13 @@ fn what_a_gate_alone_kept_from_being_doubled_is_harm_without_it() {
     let both = of(&twice, &open, &open.replace("name: ordered", "name: other"));
     assert_eq!((both.base.doubled, both.candidate.doubled, both.unsafe_gained), (0, 0, 0));
     let other = of(&twice.replacen(r#"{"n":1}"#, r#"{"n":2}"#, 2), ORDERED, &open);
-    assert_eq!((other.candidate.doubled, other.unsafe_gained, other.counts.of(Direction::Widening)), (0, 0, 1));
+    assert_eq!(
+        (other.candidate.doubled, other.unsafe_gained, other.counts.in_direction(Direction::Widening)),
+        (0, 0, 1)
+    );
     let idempotent = |text: &str| text.replace("charge: { access: write", "charge: { access: write, idempotent: true");
     let harmless = of(&twice, &idempotent(ORDERED), &idempotent(&open));
-    assert_eq!((harmless.candidate.doubled, harmless.counts.of(Direction::Widening)), (0, 1));
+    assert_eq!((harmless.candidate.doubled, harmless.counts.in_direction(Direction::Widening)), (0, 1));
 }
 
 #[test]

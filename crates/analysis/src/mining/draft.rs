@@ -78,7 +78,7 @@ pub(super) fn draft_rule(
 fn as_failures(members: &[&FailureGroup], successes: &Successes) -> Vec<FailureSample> {
     let Some(sample) = members.iter().find_map(|group| group.samples.first()) else { return Vec::new() };
     let tools: BTreeSet<&str> = members.iter().flat_map(|group| group.tools.rows()).map(|(tool, _)| tool).collect();
-    let texts = tools.into_iter().flat_map(|tool| successes.of(tool).map(move |text| (tool, text)));
+    let texts = tools.into_iter().flat_map(|tool| successes.texts(tool).map(move |text| (tool, text)));
     texts.map(|(tool, text)| sample.with_message(tool, text)).collect()
 }
 

@@ -32,7 +32,7 @@ impl Successes {
     }
 
     /// The texts of results of `tool`.
-    pub fn of(&self, tool: &str) -> impl Iterator<Item = &str> {
+    pub fn texts(&self, tool: &str) -> impl Iterator<Item = &str> {
         self.0.get(tool).into_iter().flatten().map(|text| &**text)
     }
 }

@@ -49,7 +49,7 @@ impl Accepted {
     }
 
     /// The entries of one playbook.
-    pub fn of(&self, playbook: &str) -> &[AcceptedMutant] {
+    pub fn entries(&self, playbook: &str) -> &[AcceptedMutant] {
         self.sections.get(playbook).map_or(&[], Vec::as_slice)
     }
 }
@@ -102,10 +102,10 @@ mod tests {
     fn a_mutant_is_accepted_with_a_reason_and_has_a_place() {
         let text = "format: mutants/1\nstudy/old:\n  rule timeout/drop: another rule says the same\n";
         let accepted = read(text).expect("a good list");
-        let [entry] = accepted.of("study/old") else { panic!("{accepted:?}") };
+        let [entry] = accepted.entries("study/old") else { panic!("{accepted:?}") };
         assert_eq!((&*entry.mutant, &*entry.why), ("rule timeout/drop", "another rule says the same"));
         assert_eq!(&text[entry.span.clone()], "rule timeout/drop");
-        assert!(accepted.of("standard").is_empty());
+        assert!(accepted.entries("standard").is_empty());
     }
 
     #[test]

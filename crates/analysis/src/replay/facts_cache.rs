@@ -19,7 +19,7 @@ const MAX_TOOLS: usize = 65_536;
 impl FactsCache {
     /// The facts of the tool of `call`, whose hash is `tool`. Reads the call only if the tool is new.
     #[inline]
-    pub(super) fn of(&mut self, plan: &Plan, tool: u128, call: &RecordedCall) -> ToolFacts {
+    pub(super) fn facts(&mut self, plan: &Plan, tool: u128, call: &RecordedCall) -> ToolFacts {
         if plan.has_steps && call.step().is_some() {
             return plan.facts_of(call); // it may be less than its tool
         }

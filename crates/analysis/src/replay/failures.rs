@@ -34,7 +34,7 @@ impl FailureCounts {
                 Decision::FailureClassified { verdict, .. } => {
                     let error = last.and_then(|id| record.shown_error(id));
                     let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
-                    let key = (verdict, templates.of(message, call.args()).into());
+                    let key = (verdict, templates.template(message, call.args()).into());
                     self.rows.row(key, |_, _| {}).count += 1;
                     self.total += 1;
                 }

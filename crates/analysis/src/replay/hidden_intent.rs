@@ -191,7 +191,7 @@ impl HiddenIntents {
             all = all.saturating_add(row.effects);
             why = why.max(Some(doubt));
         }
-        let row = rows.of(sent);
+        let row = rows.row(sent);
         if row.effects == 0 {
             row.since = sent.made_at(closed);
         }
@@ -265,7 +265,7 @@ impl HiddenIntents {
             }
             let mut rows = self.rows_of(sent.request.into());
             let refused = Refused { ended, denied: seen.denied, processed: seen.processed };
-            rows.of(sent).refused = Some(Box::new(refused));
+            rows.row(sent).refused = Some(Box::new(refused));
             self.requests.push(sent.request.into(), rows);
             self.refused.insert(sent.request); // at last: making room may have dropped an older row of the same request
         }
@@ -333,7 +333,7 @@ impl Rows {
     }
 
     /// The row of the calls that were sent so; the oldest makes room for a new one.
-    fn of(&mut self, sent: SentIn) -> &mut Row {
+    fn row(&mut self, sent: SentIn) -> &mut Row {
         let new = || Row { sent, effects: 0, since: Moment::default(), refused: None };
         if self.first.as_ref().is_none_or(|first| first.sent == sent) {
             return self.first.get_or_insert_with(new);

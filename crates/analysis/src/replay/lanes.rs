@@ -83,7 +83,7 @@ impl Sessions {
             lane.session.feed(SessionCall {
                 number,
                 call: Arc::new(closed.raw().clone()),
-                facts: self.facts.of(plan, closed.hashes.tool, closed.raw()),
+                facts: self.facts.facts(plan, closed.hashes.tool, closed.raw()),
                 token_spent: token.is_some_and(|token| self.sent.contains(&mark(run, token))),
                 shared: plan.shares_state.then(|| shared(plan, closed)),
                 tie: tie(plan, closed),

@@ -60,7 +60,7 @@ pub struct MessageTemplates {
 
 impl MessageTemplates {
     /// The template of `message`, as [`write_template`] writes it.
-    pub fn of(&mut self, message: &str, args: Option<&str>) -> &str {
+    pub fn template(&mut self, message: &str, args: Option<&str>) -> &str {
         let args = args.filter(|args| may_repeat(message, args)); // without them, calls share the template of a message
         let is_same = |[known, with]: &[String; 2]| known == message && with == args.unwrap_or("");
         let known = self.known.iter().position(|(known, _)| is_same(known));
@@ -341,8 +341,8 @@ mod tests {
         let mut templates = MessageTemplates::default();
         for n in (0..40).chain([39, 0, 38]) {
             let message = format!("order o_{n} of {} not found", "x".repeat(n % 7));
-            assert_eq!(templates.of(&message, None), template(&message));
-            assert_eq!(templates.of(&message, None), template(&message));
+            assert_eq!(templates.template(&message, None), template(&message));
+            assert_eq!(templates.template(&message, None), template(&message));
         }
     }
 
@@ -366,8 +366,8 @@ mod tests {
         let of = |message: &str, args: &str| {
             let (mut out, mut templates) = (String::new(), MessageTemplates::default());
             write_template(message, Some(args), &mut out);
-            assert_eq!(templates.of(message, Some("{}")), template(message));
-            assert_eq!(templates.of(message, Some(args)), out);
+            assert_eq!(templates.template(message, Some("{}")), template(message));
+            assert_eq!(templates.template(message, Some(args)), out);
             out
         };
         let places = r#"{"from":"New York","to":["York","Ulm"],"modifier":"oat","why":"not found","n":"R7"}"#;

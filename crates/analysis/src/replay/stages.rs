@@ -301,7 +301,7 @@ impl<'a> Stages<'a> {
         records.resize_with(self.plans.len(), SimulationRecord::default);
         let mut joined = joined.into_iter();
         for ((plan, (sim, known)), record) in self.plans.iter().zip(sims).zip(records) {
-            let own = known.of(plan, closed.hashes.tool, call);
+            let own = known.facts(plan, closed.hashes.tool, call);
             facts.push(own);
             match joined.next().flatten() {
                 Some(finished) => *record = *finished,
@@ -411,7 +411,7 @@ impl Order<'_> {
             let mut calls: Vec<CompletedCall> = self.closed.drain(..piece.min(self.closed.len())).collect();
             calls.iter_mut().for_each(|closed| options.redaction.show(closed)); // here, because names are numbered in order
             let of_tool = |closed: &CompletedCall| match plans.first() {
-                Some(plan) => self.facts.of(plan, closed.hashes.tool, closed.raw()),
+                Some(plan) => self.facts.facts(plan, closed.hashes.tool, closed.raw()),
                 None => ToolFacts::ASSUMED,
             };
             let facts: Vec<ToolFacts> = calls.iter().map(of_tool).collect();

@@ -266,14 +266,14 @@ impl Summary {
                 Decision::AttemptFinished { status: Status::Suspected(error), .. } => {
                     let error = error.and_then(|id| record.shown_error(id));
                     let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
-                    self.suspected.add(templates.of(message, call.args()), 1);
+                    self.suspected.add(templates.template(message, call.args()), 1);
                 }
                 Decision::FailureClassified { verdict, rule, .. } => {
                     add_at(&mut self.verdicts, verdict.index());
                     if rule.is_none() && plan.reserved.unclassified == Some(verdict) {
                         let error = last.and_then(|id| record.shown_error(id));
                         let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
-                        self.unclassified.add(templates.of(message, call.args()), 1);
+                        self.unclassified.add(templates.template(message, call.args()), 1);
                     }
                 }
                 _ => {}

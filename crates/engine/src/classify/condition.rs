@@ -103,7 +103,7 @@ impl CompiledCondition {
             (CompiledTest::Message { test, patterns }, SignalValue::Text(Some(message))) => match patterns {
                 Patterns::Regexes(regexes) => regexes.iter().any(|regex| regex.is_match(message)),
                 Patterns::Texts(texts) => {
-                    let message = if test.case_sensitive { message } else { lowered.of(message) };
+                    let message = if test.case_sensitive { message } else { lowered.text(message) };
                     texts.iter().any(|text| test.op.fits(message, text))
                 }
             },
@@ -217,7 +217,7 @@ fn is_words(ask: ConditionKind, is: bool) -> String {
 pub(super) struct Lowered(Option<String>);
 
 impl Lowered {
-    fn of(&mut self, message: &str) -> &str {
+    fn text(&mut self, message: &str) -> &str {
         self.0.get_or_insert_with(|| message.to_lowercase())
     }
 }

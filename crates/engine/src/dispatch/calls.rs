@@ -113,7 +113,7 @@ pub(super) struct Retries {
 
 impl Retries {
     /// The retries that `verdict` has scheduled.
-    pub(super) fn of(&self, verdict: VerdictId) -> u32 {
+    pub(super) fn scheduled(&self, verdict: VerdictId) -> u32 {
         let mut counts = self.first.iter().flatten().chain(&self.more);
         counts.find(|(by, _)| *by == verdict).map_or(0, |(_, count)| *count)
     }

@@ -465,7 +465,7 @@ impl Dispatcher {
     fn open(&mut self, new: NewCall, facts: ToolFacts, of: Option<(CallId, StepOf)>) -> CallId {
         let id = self.machine.next_call();
         let token = new.token.as_deref().map(|token| TokenId(self.tokens.intern(token)));
-        let named = self.plan.same_if(&new.tool).and_then(|same_if| same_if.of(&new.args));
+        let named = self.plan.same_if(&new.tool).and_then(|same_if| same_if.intent(&new.args));
         let args = hash(named.as_deref().unwrap_or(&new.args));
         let shared = self.names.take(SharedBy {
             run: hash(&new.run),

@@ -26,7 +26,7 @@ impl SameIf {
 
     /// What makes the request, of a call with these arguments (JSON text); none: it has none of them, so that all of its
     /// arguments count.
-    pub fn of(&self, args: &str) -> Option<String> {
+    pub fn intent(&self, args: &str) -> Option<String> {
         (self.read)(args, &self.names)
     }
 }

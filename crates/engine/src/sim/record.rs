@@ -190,7 +190,7 @@ impl SimulationRecord {
 
     /// The events of one call with their places among all, in order.
     pub(super) fn placed_events_of(&self, call: CallId) -> impl Iterator<Item = (usize, &DecisionEvent)> {
-        let places = self.by_call.of(call);
+        let places = self.by_call.places(call);
         let all: &[DecisionEvent] = if places.is_some() { &[] } else { &self.events };
         let indexed = places.unwrap_or_default().iter().map(|&place| place as usize);
         let indexed = indexed.filter_map(|place| Some((place, self.events.get(place)?)));
@@ -360,7 +360,7 @@ fn cut_off(before: &[DecisionEvent], cancelled: &DecisionEvent) -> Duration {
 
 impl EventsByCall {
     /// The places of a call's events; none without an index.
-    fn of(&self, call: CallId) -> Option<&[u32]> {
+    fn places(&self, call: CallId) -> Option<&[u32]> {
         let end = *self.ends.get(call.index())?;
         let begin = call.index().checked_sub(1).map_or(0, |before| self.ends[before]);
         self.places.get(begin as usize..end as usize)

@@ -163,7 +163,7 @@ impl Names {
 
     /// The arguments that make a request of a tool.
     fn args_of(&mut self, tool: &str, args: &str) -> ArgsId {
-        let named = self.all_facts.same_if(tool).and_then(|same_if| same_if.of(args));
+        let named = self.all_facts.same_if(tool).and_then(|same_if| same_if.intent(args));
         ArgsId(self.args.intern(named.as_deref().unwrap_or(args)))
     }
 

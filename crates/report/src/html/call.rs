@@ -90,7 +90,7 @@ fn counted_under(view: &CallView<'_>, runs: &[RunView<'_>]) -> Vec<RowOf> {
                     let verdict = transcript.names.verdict(verdict).to_owned();
                     let error = last.and_then(|id| transcript.error(id));
                     let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
-                    all.push(RowOf::Failure(verdict.clone(), templates.of(message, view.args).to_owned()));
+                    all.push(RowOf::Failure(verdict.clone(), templates.template(message, view.args).to_owned()));
                     all.push(RowOf::Verdict(verdict));
                 }
                 Decision::Outcome(Outcome { kind: OutcomeKind::Escalated(queue), .. }) => {

@@ -173,7 +173,8 @@ struct RefusalJson {
 /// The document, ending with a line break. `sources` are the inputs, for the places of examples.
 pub fn json(shown: &ImpactPage<'_>, sources: &Sources) -> String {
     let impact = shown.impact;
-    let directions = Direction::ALL.into_iter().map(|direction| (direction.as_str(), impact.counts.of(direction)));
+    let directions =
+        Direction::ALL.into_iter().map(|direction| (direction.as_str(), impact.counts.in_direction(direction)));
     let written = document(&ImpactJson {
         format: "impact/1",
         base: side(&impact.base),

@@ -77,8 +77,10 @@ pub fn directions(impact: &Impact) -> String {
             }
         };
     }
-    let each: Vec<String> =
-        Direction::ALL.iter().map(|&one| format!("{} {}", count(impact.counts.of(one)), one.as_str())).collect();
+    let each: Vec<String> = Direction::ALL
+        .iter()
+        .map(|&one| format!("{} {}", count(impact.counts.in_direction(one)), one.as_str()))
+        .collect();
     format!("{} decided differently: {}", counted(differing, "call is", "calls are"), each.join(", "))
 }
 
@@ -196,7 +198,7 @@ pub fn gate(gate: &ImpactGate, impact: &Impact) -> (Vec<String>, Option<String>)
     let allowed = gate.allow_widening.as_deref().map(|reason| {
         format!(
             "widening is allowed ({}): {}",
-            counted(impact.counts.of(Direction::Widening), "call", "calls"),
+            counted(impact.counts.in_direction(Direction::Widening), "call", "calls"),
             escape_unprintable(reason)
         )
     });

@@ -81,7 +81,7 @@ pub struct PlaceJson<'a> {
 
 /// Where a call stands.
 pub fn place(sources: &Sources, place: Place) -> PlaceJson<'_> {
-    let origin = sources.of(place);
+    let origin = sources.find(place);
     PlaceJson {
         input: sources.name_from_root(place.input),
         line: origin.line,

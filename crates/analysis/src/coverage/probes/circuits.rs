@@ -64,7 +64,7 @@ fn of_breaker(generator: &Generator<'_>, server: &str, rules: &BreakerRules) -> 
         let builder = FixtureBuilder::of(format!("The server {server} fails, and later {what}"), shape, &tool);
         let calls = Outage { fails: &fails, needed, open, later, probes: probes.min(MOST_CALLS) };
         let name = format!("a-circuit-of-{server}-that-later-{}", what.replace(' ', "-"));
-        (name, calls.of(builder))
+        (name, calls.add_to(builder))
     };
     Some([probe("works", &ok()), probe("fails again", &fails)])
 }
@@ -79,7 +79,7 @@ struct Outage<'a> {
 }
 
 impl Outage<'_> {
-    fn of(&self, mut builder: FixtureBuilder) -> FixtureBuilder {
+    fn add_to(&self, mut builder: FixtureBuilder) -> FixtureBuilder {
         let Some(first) = builder.calls.pop() else { return builder };
         let fails = (1..=self.needed).map(|n| (format!("fails-{n}"), self.fails, Duration::ZERO));
         let probes = (1..=self.probes).map(|n| (format!("probe-{n}"), self.later, self.open.plus(AFTER)));

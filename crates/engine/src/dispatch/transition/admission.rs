@@ -138,17 +138,17 @@ impl Transition<'_> {
                 let ended = outcome.kind.word();
                 for follower in followers {
                     let kind = OutcomeKind::Joined { leader, ended };
-                    self.of(follower).finish_with(kind, outcome.claim, outcome.last_error);
+                    self.for_call(follower).finish_with(kind, outcome.claim, outcome.last_error);
                 }
             }
             Some(Handover::TakesOver(follower)) => {
-                let mut follower = self.of(follower);
+                let mut follower = self.for_call(follower);
                 follower.emit(Decision::TookOver { leader });
                 follower.enter();
             }
             Some(Handover::Unsettled(followers)) => {
                 for follower in followers {
-                    self.of(follower).refuse(AdmissionRefusal::Unsettled, None);
+                    self.for_call(follower).refuse(AdmissionRefusal::Unsettled, None);
                 }
             }
         }

@@ -20,7 +20,7 @@ impl Transition<'_> {
         state.uncounted += u32::from(retry.uncounted);
         let spent = CallUsage {
             attempts: state.attempts - state.uncounted, // each of them is an attempt
-            retries: state.retries.of(verdict),
+            retries: state.retries.scheduled(verdict),
             since: state.facts.at,
             now,
             history: state.waits,

@@ -38,7 +38,7 @@ impl Transition<'_> {
     }
 
     /// The same moment for another call.
-    pub(super) fn of(&mut self, call: CallId) -> Transition<'_> {
+    pub(super) fn for_call(&mut self, call: CallId) -> Transition<'_> {
         Transition { machine: self.machine, playbook: self.playbook, now: self.now, call, out: self.out }
     }
 

@@ -26,7 +26,7 @@ impl Transition<'_> {
             facts.step = Some(StepOf { action: None, step });
             return self.finish(OutcomeKind::Skipped);
         };
-        self.of(action).state().phase = Phase::Stepping { step, call: Some(call) };
+        self.for_call(action).state().phase = Phase::Stepping { step, call: Some(call) };
         self.check_request();
     }
 
@@ -39,7 +39,7 @@ impl Transition<'_> {
         if self.machine.phase(action) != Some(Phase::Stepping { step, call: Some(self.call) }) {
             return; // it has ended without it
         }
-        let mut action = self.of(action);
+        let mut action = self.for_call(action);
         let acts_again = may_have_acted && !facts.is_safe_to_resend();
         let Some(id) = action.action() else { return };
         let attempts = outcome.attempts;
@@ -77,7 +77,7 @@ impl Transition<'_> {
         let Phase::Stepping { step, call } = phase else { return };
         self.emit(Decision::Cancelled);
         match call.and_then(|call| Some((call, self.machine.phase(call)?))) {
-            Some((call, phase)) => self.of(call).on_cancelled(phase),
+            Some((call, phase)) => self.for_call(call).on_cancelled(phase),
             None => {
                 self.state().is_undone = true;
                 self.end_steps(step, OutcomeKind::Cancelled);
