@@ -142,7 +142,9 @@ fn a_client_that_gives_up_silently_gets_no_attempt_after_its_time() {
         json!([fails("429 Too Many Requests: retry after 0.6 s"), [{"effect": "paid"}, {"result": {"content": []}}]]);
     assert!(proxied.say(&call(1, "pay", &json!({"do": limited}))));
     let answer = proxied.hear();
-    assert_eq!(told(&answer).0["outcome"], json!("exhausted"), "{answer}");
+    let outcome = told(&answer).0;
+    assert_eq!([&outcome["outcome"], &outcome["stop"]], [&json!("exhausted"), &json!("max_wait")], "{answer}");
+    assert_eq!(outcome["told"]["retriable"], json!(true), "it was refused, and did nothing: {answer}");
     assert_eq!(ends(&place, proxied).len(), 1);
     // And one that cancels while its call waits.
     let Some((place, mut proxied)) = enforced(&[]) else { return };

@@ -86,6 +86,11 @@ fn a_cancellation_and_a_server_that_ends_are_recorded() {
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"Request timed out"}}"#
     ));
     proxied.hear();
+    assert!(proxied.say(&call(3, "pay", &json!({"do": [[{"sleep": 0.3}, {"result": {"content": []}}]]}))));
+    assert!(proxied.say(
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3,"reason":"changed my mind"}}"#
+    ));
+    proxied.hear();
     assert!(proxied.say(&call(2, "pay", &json!({"do": [[{"die": 3}]]}))));
     let (_, code, _) = proxied.end();
     assert_eq!(code, Some(3));
@@ -100,6 +105,9 @@ fn a_cancellation_and_a_server_that_ends_are_recorded() {
         "tool_call c7 - -".to_owned(),
         "tool_result c7 - timeout".to_owned(),
         "tool_result c7 late -".to_owned(),
+        format!("tool_call {run} - -"),
+        format!("cancel {run} - -"),
+        format!("tool_result {run} late -"),
         format!("tool_call {run} - -"),
         format!("tool_result {run} - interrupted"),
     ];

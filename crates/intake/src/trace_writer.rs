@@ -211,12 +211,27 @@ impl TraceWriter {
 
     /// The caller of a call goes away.
     pub(crate) fn cancel(&mut self, run: Option<&str>, id: &str, at: Instant) {
+        self.write_cancel(run, id, at.as_micros(), (SourceSpan::default(), ""));
+    }
+
+    /// The same at a row of a source, after which an answer comes late. False: the call has its answer, and nothing is written.
+    pub(crate) fn goes_away(&mut self, run: Option<&str>, id: &str, at: u64, source: (SourceSpan, &str)) -> bool {
+        let said = Said { content: hash::seed(b"cancel"), row: None, at: Some(at), ends: Ends::Unanswered };
+        let results = self.results.as_mut();
+        let is_open = results.is_none_or(|results| results.result(run, id, said, false) == ResultIs::Answer);
+        if is_open {
+            self.write_cancel(run, id, at, source);
+        }
+        is_open
+    }
+
+    fn write_cancel(&mut self, run: Option<&str>, id: &str, at: u64, (span, source): (SourceSpan, &str)) {
+        self.origins.push(span, source);
         let mut object = self.begin("cancel");
         object.text("run_id", run);
         object.text("call_id", Some(id));
-        object.at(Some(At::Micros(at.as_micros())), "at_ms");
-        object.end("");
-        self.origins.push(SourceSpan::default(), "");
+        object.at(Some(At::Micros(at)), "at_ms");
+        object.end(source);
     }
 
     /// A decision about a call; `event` is its line or the event alone, as JSON.

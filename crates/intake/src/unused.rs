@@ -53,7 +53,7 @@ impl fmt::Display for UnknownKind {
 /// What is searched for what a key of the mapping names: the conditions on failures see only results.
 fn searched(field: &str) -> &'static str {
     match field {
-        "failed" | "not_failed" | "not_suspected" | "kinds" | "unfinished" => "result",
+        "failed" | "not_failed" | "not_suspected" | "kinds" | "unfinished" | "cancelled" => "result",
         _ => "row",
     }
 }

@@ -56,9 +56,11 @@ impl PastCalls {
         own: &'a OpenCall,
         open: impl Iterator<Item = &'a OpenCall>,
     ) -> Option<Against> {
+        // Without steps only calls of the same request, or with the same key, say anything of it.
+        let may_concern = |call: &OpenCall| plan.has_steps || (call.args == own.args && call.new.tool == own.new.tool);
         let concerns = |call: &&OpenCall| {
             let has_key = call.new.key.is_some() && (&call.new.key, &call.new.tool) == (&own.new.key, &own.new.tool);
-            call.new.run == own.new.run || has_key || call.facts.across_runs
+            has_key || (may_concern(call) && (call.new.run == own.new.run || call.facts.across_runs))
         };
         let mut known: Vec<&OpenCall> = self.calls.iter().chain(open).filter(concerns).collect();
         known.sort_by_key(|call| (call.of, call.number)); // the steps of an action follow it

@@ -104,6 +104,11 @@ impl Assessment {
         }
     }
 
+    /// Whether nobody waited longer.
+    pub(crate) fn is_timeout(&self) -> bool {
+        self.failure().is_some_and(|failure| failure.kind == kinds::TIMEOUT)
+    }
+
     /// The facts of what is no success.
     pub(crate) const fn failure(&self) -> Option<&Failure> {
         match self {

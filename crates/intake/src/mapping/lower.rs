@@ -76,8 +76,8 @@ impl MappingLowering {
         let mut overridden = |key: &str| if is_override { self.part(root, "", key) } else { Some(None) };
         let (run, tool) = (overridden("run"), overridden("tool"));
         let skip = root.optional("skip", skipped);
-        let [new_run, other_request, unfinished, continues, detect] =
-            ["new_run", "other_request", "unfinished", "continues", "detect"].map(fields);
+        let [new_run, other_request, unfinished, cancelled, continues, detect] =
+            ["new_run", "other_request", "unfinished", "cancelled", "continues", "detect"].map(fields);
         let [not_failed, not_suspected] = ["not_failed", "not_suspected"].map(denied);
         records?;
         Some(Mapping {
@@ -92,6 +92,7 @@ impl MappingLowering {
             other_request: other_request?.unwrap_or_default(),
             direction: direction?,
             unfinished: unfinished?.unwrap_or_default(),
+            cancelled: cancelled?.unwrap_or_default(),
             continues: continues?.unwrap_or_default(),
             calls: calls?,
             results: results?,

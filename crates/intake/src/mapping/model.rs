@@ -33,6 +33,8 @@ pub struct Mapping {
     pub(super) direction: Option<Selector>,
     /// A result that fits says that its call is not finished: it has no result yet.
     pub(super) unfinished: Vec<RowCondition>,
+    /// A result that fits says that the caller waits no longer, unless it is a timeout.
+    pub(super) cancelled: Vec<RowCondition>,
     /// A call that fits is one before it of its run, with its tool and arguments, that is not finished: it goes on.
     pub(super) continues: Vec<RowCondition>,
     /// The first that fits a row makes its call.
@@ -290,12 +292,13 @@ impl Mapping {
     /// The tests of results in the conditions on failures and kinds, each with the key of the mapping.
     pub(super) fn tests_of_results(&self) -> Vec<(&'static str, &FieldTest)> {
         let kinds: Vec<_> = self.kinds.iter().flat_map(|kind| &kind.when).collect();
-        let all: [(_, Vec<&RowCondition>); 5] = [
+        let all: [(_, Vec<&RowCondition>); 6] = [
             ("failed", self.failed.conditions.iter().collect()),
             ("not_failed", self.not_failed.iter().collect()),
             ("not_suspected", self.not_suspected.iter().collect()),
             ("kinds", kinds),
             ("unfinished", self.unfinished.iter().collect()),
+            ("cancelled", self.cancelled.iter().collect()),
         ];
         keyed(all)
     }

@@ -51,6 +51,7 @@ impl Applier {
             self.loss.warn(ImportWarning::Unfinished, place);
             return;
         }
+        let is_known = answered.1.is_some();
         let (id, tool) = (answered.0, named.map(Cow::into_owned).or(answered.1));
         let (started, at) = self.times(map, placed, call);
         let attempt = self.whole(map.attempt.as_ref(), row, place);
@@ -61,6 +62,15 @@ impl Applier {
             self.loss.warn(ImportWarning::UnknownFlag, place);
         }
         let assessment = self.assessment(map, placed, (flag, &parts), tool.as_deref(), at);
+        if let Some((id, at)) = id.as_deref().zip(at).filter(|_| is_known)
+            && any(&mapping.cancelled, row, &parts)
+            && !assessment.is_timeout()
+        {
+            if !self.lines.goes_away(run.as_deref(), id, at, (span, place)) {
+                self.loss.warn(ImportWarning::Copy, place);
+            }
+            return;
+        }
         let flagged = !mapping.failed.by_text || flag.is_some();
         let is_written = self.lines.result(&OutputResult {
             run: run.as_deref(),

@@ -15,7 +15,7 @@ impl Transition<'_> {
         if let Some(why) = self.retry_guard() {
             return self.suppress(why, retry.on_unsafe);
         }
-        let (now, limits) = (self.now, self.limits());
+        let (now, limits, playbook) = (self.now, self.limits(), self.playbook);
         let state = self.state();
         state.uncounted += u32::from(retry.uncounted);
         let spent = CallUsage {
@@ -26,6 +26,10 @@ impl Transition<'_> {
             history: state.waits,
         };
         match wait::next_wait(retry, &limits, spent, &failure) {
+            // Only its caller does not wait so long.
+            Err(_) if wait::next_wait(retry, &playbook.limits, spent, &failure).is_ok() => {
+                self.finish(OutcomeKind::Exhausted(StopReason::MaxWait));
+            }
             Err(RetryStop::Limit(stop)) => self.finish(OutcomeKind::Exhausted(stop)),
             Err(RetryStop::End(end)) => self.end(end),
             Ok(wait) => {
