@@ -1,15 +1,13 @@
 //! A new proposal: the change of a verdict, its rule and its queues, as values in YAML. Decides nothing.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
 use crate::check::CaseId;
 use playproof_engine::event::EffectClaim;
-use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::Class;
+use playproof_formats::playbook::Loaded;
 use playproof_formats::yaml;
-use playproof_formats::yaml::{Cursor, scalar};
+use playproof_formats::yaml::scalar;
 
 /// A new proposal. Values are YAML, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,9 +68,7 @@ pub fn flow(value: &Value) -> String {
 }
 
 /// The compensation of a verdict as its playbook writes it, in one line and without aliases.
-pub fn compensation(playbook: &Arc<Source>, verdict: &str) -> Option<String> {
-    let then = |root: Cursor<'_>| root.entry("verdicts")?.entry(verdict)?.entry("then")?.json();
-    // A playbook that was read has nothing to report; one without the verdict gives none.
-    let read = yaml::parse(Arc::clone(playbook), |root| Some(then(root)));
-    read.ok().flatten().map(|value| flow(&value))
+pub fn compensation(playbook: &Loaded, verdict: &str) -> Option<String> {
+    let verdict = playbook.places.tree.entry("verdicts")?.value.entry(verdict)?;
+    Some(yaml::flow(&verdict.value.entry("then")?.value))
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::draft::{Draft, ProposedRule, VerdictChange};
 use playproof_engine::playbook::UNCLASSIFIED;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
+use playproof_formats::playbook;
 use playproof_formats::yaml;
 use playproof_formats::yaml::lines::{
     after_colon, block_end, indentation, inserted, is_blank_at, is_blank_before, is_block_text, is_flow, line_break,
@@ -162,6 +163,9 @@ impl<'a> PlaybookText<'a> {
     fn change_verdict(&self, name: &str, parts: &[(&'static str, String)]) -> Edited {
         let verdicts = self.items("verdicts")?;
         let verdict = verdicts.iter().find(|verdict| verdict.name == name);
+        if verdict.is_none() {
+            return self.take_verdict(name, parts);
+        }
         let mut found: Vec<(Range<usize>, String)> = Vec::new();
         for (key, value) in parts {
             if let Some(old) = verdict.and_then(|verdict| verdict.value.entry(key)) {
@@ -175,6 +179,22 @@ impl<'a> PlaybookText<'a> {
             text.replace_range(span, &new);
         }
         Ok(text)
+    }
+
+    /// Writes a verdict that is taken over, with some values changed: it replaces the other one.
+    fn take_verdict(&self, name: &str, changed: &[(&'static str, String)]) -> Edited {
+        let whole = playbook::whole(self.root);
+        let taken = whole.entry("verdicts").and_then(|verdicts| verdicts.value.entry(name));
+        let Some(NodeKind::Map(entries)) = taken.map(|taken| &taken.value.kind) else {
+            return Ok(self.text.to_owned());
+        };
+        let value = |entry: &MapEntry| {
+            let new = changed.iter().find(|(key, _)| **key == *entry.key).map(|(_, new)| new.clone());
+            new.unwrap_or_else(|| yaml::flow(&entry.value))
+        };
+        let parts: Vec<_> = entries.iter().map(|entry| (&*entry.key, value(entry))).collect();
+        let parts: Vec<_> = parts.iter().map(|(key, value)| (*key, value.as_str())).collect();
+        self.add_verdict(name, &parts)
     }
 
     /// The place of a value, from its colon.

@@ -221,14 +221,14 @@ fn changed(request: &DraftRequest, loaded: &Loaded, verdict: &Verdict) -> Result
         (None, Some(like)) => Some(liked(loaded, like)?.0),
         (None, None) => None,
     };
-    let now = compensation(&loaded.places.source, &verdict.name);
+    let now = compensation(loaded, &verdict.name);
     parts.extend(then.filter(|then| now.as_ref() != Some(then)).map(|then| ("then", then)));
     Ok(parts)
 }
 
 /// The compensation and the effect claim of a verdict.
 fn liked(loaded: &Loaded, like: &str) -> Result<(String, EffectClaim), NoDraft> {
-    let then = compensation(&loaded.places.source, like);
+    let then = compensation(loaded, like);
     let verdict = verdict_of(&loaded.playbook, like).zip(then);
     verdict.map(|(verdict, then)| (then, verdict.effect)).ok_or_else(|| NoDraft::UnknownVerdict(like.to_owned()))
 }

@@ -178,7 +178,7 @@ pub fn plan<F: ProjectFolder>(
     };
     planner.add(CONFIG, Purpose::Config, starter::config(tools_path.as_deref(), map.as_deref()))?;
     if is_whole {
-        planner.add(PLAYBOOK_FILE, Purpose::Playbook, starter::playbook())?;
+        planner.add(PLAYBOOK_FILE, Purpose::Playbook, starter::PLAYBOOK_TEXT.to_owned())?;
     }
     if let Some((path, text)) = tools {
         planner.add(&path, Purpose::Tools, text)?;

@@ -1,7 +1,5 @@
 //! The initial texts of a project. Reads and writes nothing.
 
-use playproof_formats::playbook::embedded;
-
 /// The name of the project's playbook.
 pub const PLAYBOOK: &str = "ours";
 
@@ -51,23 +49,8 @@ proposals: proposals
     )
 }
 
-/// The playbook: the rows of the embedded standard under the project's own name.
-pub fn playbook() -> String {
-    let standard = embedded("standard").unwrap_or_default();
-    let (head, rows) = standard.split_once("\nname: standard\n").unwrap_or(("", standard));
-    // Of the head, what it says on reading a playbook holds here too.
-    let advice = head.split_once("#\n").map_or("format: playbook/1", |(_, rest)| rest);
-    format!(
-        "\
-# What each failure means to your agents, what it says about the effect, and the one thing that follows. It begins as
-# Playproof's `standard`; change it as you learn. `playproof lint` says what is wrong with it, `playproof check` what a
-# change changes, and `playproof accept --reason '...'` books the changed rows.
-#
-{advice}
-name: {PLAYBOOK}
-{rows}"
-    )
-}
+/// The playbook: the rows that teams change first, and those of `standard` behind them.
+pub const PLAYBOOK_TEXT: &str = include_str!("starter/ours.yaml");
 
 /// The CI job; `below` is the path of the project in its repository, if not at the root. A project without a history has
 /// none to verify.
@@ -106,16 +89,18 @@ pub const IGNORED: &str = "\
 mod tests {
     use super::*;
     use playproof_formats::diagnostic::Source;
-    use playproof_formats::playbook::{parse, rows};
+    use playproof_formats::playbook::{embedded, parse, rows};
 
     #[test]
-    fn the_project_s_playbook_has_the_rows_and_comments_of_the_standard_one() {
+    fn the_project_s_playbook_is_short_and_decides_as_the_standard_one() {
         let load =
             |text: &str| parse(Source::whole("playbook", text)).unwrap_or_else(|report| panic!("{report}")).playbook;
-        let (ours, standard) = (load(&playbook()), load(embedded("standard").unwrap()));
-        assert_eq!(rows(&ours), rows(&standard));
+        let (ours, standard) = (load(PLAYBOOK_TEXT), load(embedded("standard").unwrap()));
+        let mut own = rows(&ours);
+        own.retain(|row| row.name != "extends");
+        assert_eq!(own, rows(&standard));
         assert_eq!(&*ours.name, PLAYBOOK);
-        assert!(playbook().contains("# Read it from the bottom of a failure upwards"));
+        assert!(PLAYBOOK_TEXT.lines().count() <= 60);
     }
 
     #[test]

@@ -36,6 +36,7 @@ fn playbook(whens: Vec<When>) -> Playbook {
         breakers: Vec::new(),
         retry_budgets: Vec::new(),
         server_delay_sources: Vec::new(),
+        extends: None,
         limits: Limits { max_attempts: 6, ..Limits::NONE },
         study: None,
     }

@@ -52,6 +52,8 @@ pub struct Playbook {
     pub sharing: Sharing,
     /// The breakers by server; `default` is for servers without one of their own.
     pub breakers: Vec<(Arc<str>, BreakerRules)>,
+    /// What identifies the rows that it takes over of another playbook. Decides nothing.
+    pub extends: Option<Box<str>>,
     /// The retry budgets by name.
     pub retry_budgets: Vec<(Arc<str>, RetryBudget)>,
     /// The headers that say how long to wait, in the order in which they are read; empty: the adapter's reading counts.

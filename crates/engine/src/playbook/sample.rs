@@ -68,6 +68,7 @@ pub(crate) fn playbook() -> Playbook {
         breakers: Vec::new(),
         retry_budgets: Vec::new(),
         server_delay_sources: Vec::new(),
+        extends: None,
         limits: Limits { max_attempts: 6, deadline: Some(Duration::from_millis(60_000)), ..Limits::NONE },
         study: None,
     }

@@ -72,6 +72,7 @@ pub fn rows(playbook: &Playbook) -> Vec<PlaybookRow> {
         row("otherwise", "", &json!(&*playbook.verdict(playbook.otherwise).name)),
         row("default_queue", "", &json!(playbook.default_queue.map(|queue| queue_name(playbook, queue)))),
     ];
+    rows.extend(playbook.extends.as_ref().map(|version| row("extends", "", &json!(version))));
     rows.extend(limits(&playbook.limits));
     if playbook.refuses_unknown_tools {
         rows.push(row("registry", "", &json!({ "unknown_tools": "refuse" })));

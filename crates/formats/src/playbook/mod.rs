@@ -4,6 +4,7 @@ mod breaker;
 mod embedded;
 mod ends;
 pub mod example_texts;
+mod extends;
 mod fingerprint;
 pub mod lint;
 mod lower;
@@ -18,6 +19,7 @@ pub mod tools;
 mod waiting;
 
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
+pub use extends::whole;
 pub use fingerprint::{Fingerprint, PlaybookRow, fingerprint, fingerprint_of, rows};
 pub use lower::{changes, of_tree, parse};
 pub(crate) use lower::{refuse_repeatable, same_if};

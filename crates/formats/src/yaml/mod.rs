@@ -35,4 +35,4 @@ pub use problems::Problems;
 pub(crate) use quantity::{in_millis, millis, one_of};
 pub use read::{MAX_BYTES, MAX_KEY, parse, recording, tree};
 pub use scalar::range;
-pub use write::{GUESSED, quoted, scalar};
+pub use write::{GUESSED, flow, quoted, scalar};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::node::{Node, NodeKind, Scalar};
 use crate::text::is_unsafe_to_print;
 
 /// The comment with which a draft marks a guess that a person must confirm.
@@ -43,6 +44,22 @@ pub fn quoted(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+/// A value of a file in one line, without aliases; the keys of maps are sorted.
+pub fn flow(node: &Node) -> String {
+    match &node.kind {
+        NodeKind::Scalar { text, value: Scalar::Text } => scalar(text).into_owned(),
+        NodeKind::Scalar { value: Scalar::Null, .. } => "null".to_owned(),
+        NodeKind::Scalar { text, .. } => text.to_string(),
+        NodeKind::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        NodeKind::Map(entries) => {
+            let mut parts: Vec<_> =
+                entries.iter().map(|entry| format!("{}: {}", scalar(&entry.key), flow(&entry.value))).collect();
+            parts.sort();
+            if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -41,6 +41,9 @@ pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
                 .help("use it for comparison; commands skip it unless they name it"),
         );
     }
+    // What it takes over is linted where it is written.
+    let taken = loaded.places.value(&["extends"]);
+    found.retain(|said| taken.is_none() || said.labels.first().map(|label| &label.span) != taken.as_ref());
     found.sort_by_key(|diagnostic| diagnostic.labels.first().map_or(0, |label| label.span.start));
     found
 }

@@ -8,11 +8,12 @@ use super::names::{Declared, Reasons};
 use super::tools::tools;
 use super::{breakers, graph, header, retry_budgets, rule, sharing, verdict};
 use crate::diagnostic::{Diagnostic, Report, Source};
+use crate::playbook::extends;
 use crate::playbook::places::{Loaded, PlaybookPlaces};
 use crate::playbook::syntax::PLAYBOOK;
 use crate::schema;
 use crate::schema::{At, Change};
-use crate::yaml::{Key, Node, Problems};
+use crate::yaml::{self, Key, Node, Problems};
 use playproof_engine::ids::{QueueId, VerdictId};
 use playproof_engine::playbook::{ElapsedRule, GuardMode, Limits, Playbook, Rule, Study, UNCLASSIFIED, Verdict};
 
@@ -24,9 +25,11 @@ const MOST_WHEN: usize = 5_000;
 /// # Errors
 /// All errors, each with its place.
 pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
-    schema::read(Arc::clone(&source), &PLAYBOOK, |root| {
-        let playbook = playbook(root, &source.name)?;
-        Some(Loaded { playbook, places: PlaybookPlaces { source, tree: root.node().clone() } })
+    yaml::parse(Arc::clone(&source), |root| {
+        let tree = extends::whole(root.node());
+        let playbook =
+            schema::check(&tree, &PLAYBOOK, root.problems()).and_then(|root| playbook(root, &source.name))?;
+        Some(Loaded { playbook, places: PlaybookPlaces { source, tree: tree.into_owned() } })
     })
 }
 
@@ -71,6 +74,7 @@ pub(in crate::playbook) fn playbook(root: At<'_>, path: &str) -> Option<Playbook
     let (queues, _) = context.queues.into_parts();
     Some(Playbook {
         name: name?.into(),
+        extends: root.get("extends").map(|_| extends::version()),
         verdicts,
         rules: rules?,
         otherwise: otherwise?,
