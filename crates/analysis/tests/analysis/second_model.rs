@@ -1,5 +1,5 @@
-//! A second model of what an agent does over several calls, written from DESIGN.md alone and compared with the engine on
-//! random traces. It knows the whole story at once and keeps no tables.
+//! A second model of what an agent does over several calls, written from docs/adr/0048 alone and compared with the
+//! engine on random traces. It knows the whole story at once and keeps no tables.
 
 use std::collections::BTreeMap;
 
