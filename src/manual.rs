@@ -34,7 +34,12 @@ const MORE: [(&str, &[&str]); 1] = [(
     ],
 )];
 
-/// The definition that arguments are parsed with and `help` prints from, its pages `width` columns wide.
+/// The definition that arguments are parsed with, its pages as they are written.
+pub fn plain() -> Command {
+    signed(Cli::command())
+}
+
+/// The definition that `help` prints from, its pages `width` columns wide.
 pub fn definition(width: usize) -> Command {
     let definition = fitted(Cli::command(), prose(width));
     let template = template(&definition);
@@ -90,6 +95,11 @@ fn fitted(mut command: Command, width: usize) -> Command {
         command = command.long_about(about);
     }
     command.term_width(width).mut_args(taking_signs).mut_subcommands(|below| fitted(below, width))
+}
+
+/// The command whose arguments take values that begin with a sign, and those below it.
+fn signed(command: Command) -> Command {
+    command.mut_args(taking_signs).mut_subcommands(signed)
 }
 
 /// The text wrapped anew: lines without an indent belong to one paragraph, however the source breaks them; indented

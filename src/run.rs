@@ -15,7 +15,7 @@ use super::command::{
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
 use super::files;
-use super::manual::{definition, more};
+use super::manual::{definition, more, plain};
 use super::meant;
 use super::output::{Output, refused, to_stderr};
 use super::panic::install_panic_hook;
@@ -130,8 +130,12 @@ fn as_paths(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     args.into_iter().map(&mut path).collect()
 }
 
+/// What was typed. Pages of help are fitted to the width only where one is shown.
 fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
-    let mut definition = definition(width);
+    parse_with(plain(), args).or_else(|_| parse_with(definition(width), args))
+}
+
+fn parse_with(mut definition: clap::Command, args: &[OsString]) -> Result<Cli, clap::Error> {
     let mut matches =
         definition.try_get_matches_from_mut(args).map_err(values::without_vain_tip).map_err(values::with_new_name)?;
     values::refuse_empty(&mut definition, &matches)?;

@@ -271,7 +271,7 @@ fn without_elements(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::replay::write_template;
-    use playproof_engine::playbook::pattern::compile;
+    use playproof_engine::playbook::pattern::{Pattern, check};
     use proptest::prelude::*;
 
     fn template(message: &str) -> String {
@@ -282,7 +282,8 @@ mod tests {
 
     fn catches(message: &str) -> bool {
         let pattern = expression(&pieces(&template(message)), Spelling::of(message));
-        compile(&pattern, false).unwrap_or_else(|error| panic!("{pattern}: {error}")).is_match(message)
+        check(&pattern, false).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+        Pattern::new(&pattern, false).is_match(message)
     }
 
     #[test]

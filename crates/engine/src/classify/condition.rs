@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use regex::Regex;
-
 use super::signal::{Signal, SignalValue};
 use crate::event::Headers;
 use crate::glob::Glob;
 use crate::ids::RuleId;
 use crate::playbook::{
     Access, ConditionKind, ConditionSubject, ConditionSyntax, ConditionTest, HeaderOp, HeaderTest, MessageOp,
-    MessageTest, NumberRange, When, joined, pattern,
+    MessageTest, NumberRange, When, joined, pattern::Pattern,
 };
 
 /// The evaluation of one rule for a signal, condition by condition.
@@ -53,7 +51,7 @@ enum CompiledTest {
 #[derive(Debug)]
 pub(super) enum Patterns {
     Texts(Vec<String>),
-    Regexes(Vec<Regex>),
+    Regexes(Vec<Pattern>),
 }
 
 impl CompiledCondition {
@@ -175,10 +173,9 @@ impl CompiledCondition {
 impl CompiledTest {
     fn message(test: &MessageTest) -> CompiledTest {
         let patterns = match test.op {
-            MessageOp::Matches => Patterns::Regexes(
-                // `lower` has compiled every pattern before; one that fails would match nothing.
-                test.any_of.iter().filter_map(|text| pattern::compile(text, test.case_sensitive).ok()).collect(),
-            ),
+            MessageOp::Matches => {
+                Patterns::Regexes(test.any_of.iter().map(|text| Pattern::new(text, test.case_sensitive)).collect())
+            }
             _ if test.case_sensitive => Patterns::Texts(test.any_of.clone()),
             _ => Patterns::Texts(test.any_of.iter().map(|text| text.to_lowercase()).collect()),
         };

@@ -5,14 +5,12 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use regex::Regex;
-
 use super::example_texts;
 use crate::steps;
 use playproof_engine::glob::{Glob, is_glob};
 use playproof_engine::playbook::{
     ConditionKind, ConditionSubject, ConditionTest, MessageOp, MessageTest, NumberRange, Playbook, When, clause,
-    pattern,
+    pattern::Pattern,
 };
 
 /// The conditions of a rule as they are compared. Rules are compared pair by pair, so what one rule alone decides is
@@ -49,7 +47,7 @@ struct Text {
     /// How the text is compared: a regular expression without special characters is the same as `contains`.
     op: MessageOp,
     /// Of a test with `matches`.
-    regex: Option<Regex>,
+    pattern: Option<Pattern>,
 }
 
 impl<'a> Compared<'a> {
@@ -100,7 +98,7 @@ impl Test {
                 lower,
                 has_case: written.chars().any(|c| c.is_lowercase() || c.is_uppercase()),
                 op: plain_op(op, written),
-                regex: if op == MessageOp::Matches { pattern::compile(written, case_sensitive).ok() } else { None },
+                pattern: (op == MessageOp::Matches).then(|| Pattern::new(written, case_sensitive)),
                 written: written.clone(),
             }
         };
@@ -113,7 +111,7 @@ impl Test {
             MessageOp::Contains => folded.contains(&text.folded),
             MessageOp::StartsWith => folded.starts_with(&text.folded),
             MessageOp::Equals => folded == text.folded,
-            MessageOp::Matches => text.regex.as_ref().is_some_and(|regex| regex.is_match(message)),
+            MessageOp::Matches => text.pattern.as_ref().is_some_and(|pattern| pattern.is_match(message)),
             MessageOp::Clause => clause::is_framed(folded, &text.folded),
         })
     }
@@ -283,7 +281,7 @@ fn regex_follows(test: &Test, wanted: &Text, given: &Test, text: &Text) -> Follo
     }
     // Without anchors and boundaries, what matches a part matches the whole.
     let local = !wanted.written.contains(['^', '$', '\\']);
-    match wanted.regex.as_ref().map(|regex| regex.is_match(&text.written)) {
+    match wanted.pattern.as_ref().map(|pattern| pattern.is_match(&text.written)) {
         Some(true) if local || text.op == MessageOp::Equals => Follows::Yes,
         _ => Follows::Undecided,
     }

@@ -1,13 +1,14 @@
 //! From the text of a JSON Schema to its parts. It takes the keywords that our schemas use, and a test refuses every other.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::inline;
 use super::part::{Choice, Others, Part, Type};
 use crate::yaml::{MapEntry, Node, NodeKind, Scalar};
+use playproof_engine::playbook::pattern::{self, Pattern};
 
 /// A compiled schema.
 #[derive(Clone, Debug)]
@@ -114,9 +115,9 @@ impl Compiler<'_> {
                 part.places = number(value).split_once('.').and_then(|(_, rest)| rest.len().try_into().ok())
             }
             "minLength" => part.is_filled = true,
-            "pattern" => match value.as_str().map(Regex::new) {
-                Some(Ok(pattern)) => part.pattern = Some(pattern),
-                _ => self.unknown.push(format!("pattern {}", value.as_str().unwrap_or_default())),
+            "pattern" => match value.as_str().filter(|text| pattern::check(text, true).is_ok()) {
+                Some(text) => part.pattern = Some(Arc::new(Pattern::new(text, true))),
+                None => self.unknown.push(format!("pattern {}", value.as_str().unwrap_or_default())),
             },
             "items" => part.items = Some(self.part(value)),
             "minItems" | "minProperties" => part.size.0 = size(value),

@@ -1,11 +1,11 @@
 //! One compiled part of a schema, and what it says of a single value. Walks no tree.
 
 use std::collections::BTreeMap;
-
-use regex::Regex;
+use std::sync::Arc;
 
 use crate::yaml::{Node, NodeKind, Scalar, one_of};
 use playproof_engine::decimal;
+use playproof_engine::playbook::pattern::Pattern;
 
 /// The types of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(crate) struct Part {
     /// The most characters of a text.
     pub longest: Option<usize>,
     /// The form of a text.
-    pub pattern: Option<Regex>,
+    pub pattern: Option<Arc<Pattern>>,
     /// What to do where it is wrong.
     pub help: Option<String>,
     /// How it is usually written.

@@ -24,17 +24,17 @@ pub struct BuiltinFormat {
 
 #[derive(Debug)]
 enum Reader {
-    /// The text of a mapping file, and the mapping once it is needed.
-    Mapping(&'static str, OnceLock<Option<Box<Mapping>>>),
+    /// The text of a mapping file, names of which a file of this format has one, and the mapping once it is needed.
+    Mapping(&'static str, &'static [&'static str], OnceLock<Option<Box<Mapping>>>),
     BuiltIn(SourceFormat),
 }
 
 macro_rules! mapped {
-    ($name:literal, $title:literal) => {
+    ($name:literal, $title:literal, $names:expr) => {
         BuiltinFormat {
             name: $name,
             title: $title,
-            reader: Reader::Mapping(include_str!(concat!("../../formats/", $name, ".yaml")), OnceLock::new()),
+            reader: Reader::Mapping(include_str!(concat!("../../formats/", $name, ".yaml")), &$names, OnceLock::new()),
         }
     };
 }
@@ -45,53 +45,62 @@ const fn built_in(name: &'static str, format: SourceFormat) -> BuiltinFormat {
 
 /// Every known format, by name.
 pub static FORMATS: [BuiltinFormat; 31] = [
-    mapped!("agent-client-protocol", "Agent Client Protocol messages"),
-    mapped!("anthropic-messages", "Anthropic Messages"),
-    mapped!("bedrock-converse", "Amazon Bedrock Converse"),
-    mapped!("burr-log", "Burr tracking log"),
-    mapped!("claude-code", "Claude Code session log"),
-    mapped!("claude-stream", "Claude Code stream-json output"),
-    mapped!("codex-exec", "Codex CLI exec output"),
-    mapped!("codex-rollout", "Codex CLI rollout"),
-    mapped!("gemini-cli", "Gemini CLI session"),
-    mapped!("gemini-contents", "Gemini contents"),
-    mapped!("inspect-log", "Inspect evaluation log"),
-    mapped!("jaeger-genai", "Jaeger spans of the GenAI conventions"),
-    mapped!("langchain-messages", "LangChain messages"),
-    mapped!("langfuse-observations", "Langfuse observations"),
-    mapped!("langgraph-events", "LangGraph events"),
-    mapped!("langsmith-runs", "LangSmith runs"),
-    mapped!("livemcpbench", "LiveMCPBench results"),
-    mapped!("mcp-jsonrpc", "MCP JSON-RPC messages"),
-    mapped!("openai-agents-traces", "OpenAI Agents SDK traces"),
+    mapped!("agent-client-protocol", "Agent Client Protocol messages", ["sessionUpdate"]),
+    mapped!("anthropic-messages", "Anthropic Messages", ["role"]),
+    mapped!("bedrock-converse", "Amazon Bedrock Converse", ["toolUseId"]),
+    mapped!("burr-log", "Burr tracking log", ["sequence_id"]),
+    mapped!("claude-code", "Claude Code session log", ["uuid"]),
+    mapped!("claude-stream", "Claude Code stream-json output", ["session_id"]),
+    mapped!("codex-exec", "Codex CLI exec output", ["type"]),
+    mapped!("codex-rollout", "Codex CLI rollout", ["call_id"]),
+    mapped!("gemini-cli", "Gemini CLI session", ["name"]),
+    mapped!("gemini-contents", "Gemini contents", ["functionCall", "function_call"]),
+    mapped!("inspect-log", "Inspect evaluation log", ["function"]),
+    mapped!("jaeger-genai", "Jaeger spans of the GenAI conventions", ["tags"]),
+    mapped!("langchain-messages", "LangChain messages", ["name", "tool_call_id"]),
+    mapped!("langfuse-observations", "Langfuse observations", ["traceId"]),
+    mapped!("langgraph-events", "LangGraph events", ["event"]),
+    mapped!("langsmith-runs", "LangSmith runs", ["run_type"]),
+    mapped!("livemcpbench", "LiveMCPBench results", ["tool_name"]),
+    mapped!("mcp-jsonrpc", "MCP JSON-RPC messages", ["jsonrpc"]),
+    mapped!("openai-agents-traces", "OpenAI Agents SDK traces", ["span_data"]),
     built_in("openai-chat", SourceFormat::OpenAi),
-    mapped!("openai-responses", "OpenAI Responses items"),
-    mapped!("opencode", "opencode sessions"),
-    mapped!("openhands", "OpenHands events"),
-    mapped!("otlp-genai", "OpenTelemetry spans of the GenAI conventions"),
-    mapped!("pi-session", "pi session"),
-    mapped!("pydantic-ai-messages", "pydantic-ai messages"),
+    mapped!("openai-responses", "OpenAI Responses items", ["call_id", "server_label"]),
+    mapped!("opencode", "opencode sessions", ["callID"]),
+    mapped!("openhands", "OpenHands events", ["action", "observation"]),
+    mapped!("otlp-genai", "OpenTelemetry spans of the GenAI conventions", ["attributes"]),
+    mapped!("pi-session", "pi session", ["toolCallId"]),
+    mapped!("pydantic-ai-messages", "pydantic-ai messages", ["part_kind"]),
     built_in("tau-bench", SourceFormat::Tau),
     built_in("tau2-bench", SourceFormat::Tau2),
     built_in("vcr-cassette", SourceFormat::Cassette),
-    mapped!("vercel-ai-sdk-4", "Vercel AI SDK 4 steps"),
-    mapped!("vercel-ai-sdk-5", "Vercel AI SDK 5 steps"),
+    mapped!("vercel-ai-sdk-4", "Vercel AI SDK 4 steps", ["toolCallId"]),
+    mapped!("vercel-ai-sdk-5", "Vercel AI SDK 5 steps", ["toolCallId"]),
 ];
 
 impl BuiltinFormat {
     /// The text of its mapping file; none if the format is built in.
     pub const fn text(&self) -> Option<&'static str> {
         match &self.reader {
-            Reader::Mapping(text, _) => Some(text),
+            Reader::Mapping(text, ..) => Some(text),
             Reader::BuiltIn(_) => None,
         }
     }
 
     /// Its mapping; none if the format is built in.
     pub fn mapping(&self) -> Option<&Mapping> {
-        let Reader::Mapping(text, mapping) = &self.reader else { return None };
+        let Reader::Mapping(text, _, mapping) = &self.reader else { return None };
         let parse = || mapping::parse(Source::whole(format!("{}.yaml", self.name), *text)).ok().map(Box::new);
         mapping.get_or_init(parse).as_deref()
+    }
+
+    /// Whether a text can hold rows of this format, without reading its mapping.
+    fn may_have(&self, text: &str) -> bool {
+        let has = |name: &&str| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some();
+        match &self.reader {
+            Reader::Mapping(_, names, _) => names.iter().any(has),
+            Reader::BuiltIn(_) => true,
+        }
     }
 
     /// The mapping that is applied, with what `options` say; none if the format is built in.
@@ -179,7 +188,7 @@ pub fn foreign(start: &[u8]) -> Vec<&'static BuiltinFormat> {
         Some(mapping) => mapping.may_recognise(&text) && documents.iter().any(|document| mapping.recognises(*document)),
         None => format.is_cassette() && documents.iter().any(|document| import::is_cassette(*document)),
     };
-    let found: Vec<_> = FORMATS.iter().filter(fits).collect();
+    let found: Vec<_> = FORMATS.iter().filter(|format| format.may_have(&text)).filter(fits).collect();
     if !found.is_empty() {
         let is_claimed =
             |document| found.iter().filter_map(|format| format.mapping()).any(|of| of.recognises(document));
@@ -216,6 +225,15 @@ mod tests {
             ),
             ["otlp-genai"]
         );
+    }
+
+    #[test]
+    fn a_file_without_the_names_of_a_format_has_no_mark_of_it() {
+        for format in &FORMATS {
+            let Reader::Mapping(_, names, _) = &format.reader else { continue };
+            let mapping = format.mapping().unwrap();
+            assert!(mapping.each_mark_needs_one_of(names), "{}", format.name);
+        }
     }
 
     #[test]

@@ -289,6 +289,11 @@ impl Mapping {
         !self.detect.is_empty()
     }
 
+    #[cfg(test)]
+    pub(crate) fn each_mark_needs_one_of(&self, names: &[&str]) -> bool {
+        self.detect.iter().all(|mark| mark.needed_names().any(|name| names.contains(&name)))
+    }
+
     /// The tests of results in the conditions on failures and kinds, each with the key of the mapping.
     pub(super) fn tests_of_results(&self) -> Vec<(&'static str, &FieldTest)> {
         let kinds: Vec<_> = self.kinds.iter().flat_map(|kind| &kind.when).collect();

@@ -100,7 +100,7 @@ fn clause(at: At<'_>) -> Option<String> {
 
 fn regex(at: At<'_>, case_sensitive: bool) -> Option<String> {
     let text = at.text()?;
-    if let Err(why) = pattern::compile(text, case_sensitive) {
+    if let Err(why) = pattern::check(text, case_sensitive) {
         let message = format!("`{}` is not a valid regular expression: {why}", shorten(text));
         at.wrong("bad_regex", message, "not a regular expression");
     }
