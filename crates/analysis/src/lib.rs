@@ -2,7 +2,6 @@
 
 pub mod check;
 pub mod confirm;
-pub mod coverage;
 pub mod envelope;
 pub mod explain;
 pub mod graph;

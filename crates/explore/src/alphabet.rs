@@ -27,6 +27,9 @@ const SHORT_WISH: Duration = Duration::from_millis(2_000);
 /// A wait that no run of an agent outlives.
 const LONG_WISH: Duration = Duration::from_millis(24 * 3_600_000);
 
+/// How many times rules are compared with failures for one alphabet; then no more answers are made.
+pub(crate) const MOST_CHECKS: usize = 200_000;
+
 /// Attempts whose classification is looked at; later ones are classified as the last of them.
 const ATTEMPTS: u32 = 24;
 
@@ -54,6 +57,8 @@ pub struct Letter {
 /// What an upstream may answer to the requests of a call.
 #[derive(Clone, Debug)]
 pub struct Alphabet {
+    /// Whether answers are left out, for they took too much work.
+    pub is_cut: bool,
     attempts: Vec<Letter>,
     refreshes: Vec<Letter>,
     reversals: Vec<Letter>,
@@ -67,7 +72,7 @@ pub type Path = Vec<(RequestKind, usize)>;
 pub struct KeyState {
     /// An earlier attempt has acted.
     pub acted: bool,
-    /// An earlier attempt will act.
+    /// An earlier attempt is at work: it will act, or fail in the end.
     pub out: bool,
     /// Whether the upstream knows the key again.
     pub honoured: bool,
@@ -76,7 +81,7 @@ pub struct KeyState {
 impl Alphabet {
     /// The answers to a call of this kind, in a world without one of its assumptions.
     pub fn of(plan: &Plan, kind: &CallKind, world: &[Row], dropped: Option<&Assumption>) -> Alphabet {
-        let mut made = Making { plan, kind, dropped, letters: Vec::new(), known: BTreeSet::new() };
+        let mut made = Making::new(plan, kind, dropped);
         made.success();
         made.silence(world);
         for row in world {
@@ -95,11 +100,10 @@ impl Alphabet {
         };
         let examples: Vec<_> = synthesize::of_playbook(&plan.playbook).into_iter().filter(fits).collect();
         for example in &examples {
-            // The kind of one rule with the status of another: what is asked of the first does not depend on whether there is
+            // The name of one rule with the status of another: what is asked of the first does not depend on whether there is
             // the second.
-            let is_kind_alone =
-                |error: &ErrorFacts| error.kind.is_some() && error.code.is_none() && error.message.is_none();
-            let is_lent = |error| example.lends_status && is_kind_alone(error) && world::is_own_word(error);
+            let is_lent =
+                |error: &ErrorFacts| example.lends_status && error.message.is_none() && world::is_own_word(error);
             let agrees = example.error.as_ref().is_none_or(|error| world::agrees(error) && !is_lent(error));
             if agrees || dropped == Some(&Assumption::KindAndStatus) {
                 made.failure(world, example.error.clone());
@@ -125,6 +129,7 @@ impl Alphabet {
         ];
         let letter = |(letter, departs): (Letter, bool)| Letter { departs, ..letter };
         Alphabet {
+            is_cut: made.is_cut,
             attempts: made.letters,
             refreshes: of_refresh.map(letter).into(),
             reversals: of_reversal.map(letter).into(),
@@ -191,6 +196,11 @@ impl Letter {
         matches!(&self.answer.reply, UpstreamReply::Failed(Some(error)) if knows_key(error, keyed))
     }
 
+    /// Whether its request is at work for longer than the call.
+    pub fn works_on(&self) -> bool {
+        self.silent && self.answer.reply != UpstreamReply::Lost
+    }
+
     /// The verdicts that it can get.
     pub fn verdicts(&self) -> &[VerdictId] {
         &self.verdicts
@@ -216,9 +226,20 @@ struct Making<'a> {
     letters: Vec<Letter>,
     /// What the answers so far mean, whether they act, and what they need.
     known: BTreeSet<((String, bool), Reading)>,
+    /// How many times a rule was compared with a failure.
+    checks: usize,
+    /// Whether that was too often, so that a failure was left out.
+    is_cut: bool,
 }
 
-impl Making<'_> {
+/// The verdicts of a failure by attempt, and whether the rule of each asks for the key.
+type Classified = Vec<(VerdictId, bool)>;
+
+impl<'a> Making<'a> {
+    fn new(plan: &'a Plan, kind: &'a CallKind, dropped: Option<&'a Assumption>) -> Making<'a> {
+        Making { plan, kind, dropped, letters: Vec::new(), known: BTreeSet::new(), checks: 0, is_cut: false }
+    }
+
     /// A success in time.
     fn success(&mut self) {
         let ok = plain("ok", UpstreamReply::Ok, None);
@@ -228,11 +249,12 @@ impl Making<'_> {
     /// What is no answer in time: nothing at all, or a success that comes when the call is over.
     fn silence(&mut self, world: &[Row]) {
         let error = no_answer(self.kind.facts.timeout);
-        let reading = self.reading(world, Some(&error));
+        let classified = self.classified(Some(&error));
+        let reading = self.reading(world, Some(&error), &classified);
         for acts in self.effects(reading) {
             let name = if acts { "no answer; it acted" } else { "no answer; it did nothing" };
             let letter = Letter { acts, departs: true, ..plain(name, UpstreamReply::Lost, Some(acts)) };
-            self.add(letter, Some(&error), reading);
+            self.add(letter, Some(&error), &classified, reading);
         }
         if self.effects(reading).contains(&true) {
             let ok = plain("ok, long after the call", UpstreamReply::Ok, None);
@@ -240,15 +262,25 @@ impl Making<'_> {
             let letter = Letter { answer, acts: true, silent: true, departs: true, ..ok };
             self.letters.push(Letter {
                 believed: reading == Reading::Believed,
-                verdicts: self.verdicts(Some(&error)),
+                verdicts: verdicts(&classified),
                 ..letter
             });
+        }
+        if self.is_keyed() && self.kind.writes() {
+            let late = plain("no answer; at work until after the call, it did nothing", failed(None, Some(500)), None);
+            let answer = ScriptedAnswer { latency: LATEST, applied: Some(false), ..late.answer };
+            self.letters.push(Letter { answer, silent: true, departs: true, verdicts: verdicts(&classified), ..late });
         }
     }
 
     /// A failure, with each effect that it can hide, if no answer so far means the same.
     fn failure(&mut self, world: &[Row], error: Option<ErrorFacts>) {
-        let reading = self.reading(world, error.as_ref());
+        self.is_cut |= self.checks > MOST_CHECKS;
+        if self.is_cut {
+            return;
+        }
+        let classified = self.classified(error.as_ref());
+        let reading = self.reading(world, error.as_ref(), &classified);
         let can_hide = self.effects(reading).len() > 1;
         for acts in self.effects(reading) {
             let said = error.as_ref().map_or("an answer without an error object".to_owned(), words);
@@ -259,43 +291,44 @@ impl Making<'_> {
             };
             let reply = UpstreamReply::Failed(error.clone().map(Arc::new));
             let departs = !matches!(reading, Reading::Processed | Reading::InFlight);
-            self.add(Letter { acts, departs, ..plain(&name, reply, Some(acts)) }, error.as_ref(), reading);
+            let letter = Letter { acts, departs, ..plain(&name, reply, Some(acts)) };
+            self.add(letter, error.as_ref(), &classified, reading);
         }
     }
 
     /// Adds an answer, if none so far means the same and can always be given, or under the same condition.
-    fn add(&mut self, letter: Letter, error: Option<&ErrorFacts>, reading: Reading) {
+    fn add(&mut self, letter: Letter, error: Option<&ErrorFacts>, classified: &Classified, reading: Reading) {
         let condition = match reading {
             Reading::Nothing | Reading::MayHaveActed => Reading::Nothing,
             conditional => conditional,
         };
-        let meaning = (self.meaning(error), letter.acts);
+        let meaning = (self.meaning(error, classified), letter.acts);
         let is_known = |condition| self.known.contains(&(meaning.clone(), condition));
         if is_known(condition) || letter.departs && is_known(Reading::Nothing) {
             return;
         }
         self.known.insert((meaning, condition));
-        let (verdicts, believed) = (self.verdicts(error), reading == Reading::Believed);
+        let (verdicts, believed) = (verdicts(classified), reading == Reading::Believed);
         self.letters.push(Letter { needs: reading, verdicts, believed, ..letter });
     }
 
     /// How the world reads a failure of a call of this kind.
-    fn reading(&self, world: &[Row], error: Option<&ErrorFacts>) -> Reading {
+    fn reading(&self, world: &[Row], error: Option<&ErrorFacts>, classified: &Classified) -> Reading {
         let row = world::row_of(world, error).and_then(|row| world.get(row));
         let reading = row.map_or(Reading::MayHaveActed, |row| row.reading);
         let is_assumed = match self.dropped {
             Some(Assumption::RefusalsDidNothing) => row.is_some_and(|row| row.is_refusal),
             Some(Assumption::Verdict(name)) => {
-                let is_it = |verdict: &VerdictId| *self.plan.playbook.verdict(*verdict).name == **name;
-                reading == Reading::Believed && self.verdicts(error).iter().any(is_it)
+                let is_it = |(verdict, _): &(VerdictId, bool)| *self.plan.playbook.verdict(*verdict).name == **name;
+                reading == Reading::Believed && classified.iter().any(is_it)
             }
             _ => false,
         };
         match reading {
             _ if is_assumed => Reading::MayHaveActed,
             // Of another request than one without a key.
-            Reading::Processed | Reading::InFlight if !self.is_keyed() => self.believed(error),
-            Reading::Believed => self.believed(error),
+            Reading::Processed | Reading::InFlight if !self.is_keyed() => Reading::MayHaveActed,
+            Reading::Believed => self.believed(classified),
             reading => reading,
         }
     }
@@ -307,9 +340,8 @@ impl Making<'_> {
     }
 
     /// What is believed of a failure: its playbook's claim, if that is the same for each attempt.
-    fn believed(&self, error: Option<&ErrorFacts>) -> Reading {
-        let verdicts = self.verdicts(error);
-        let all = |effect| verdicts.iter().all(|verdict| self.plan.playbook.verdict(*verdict).effect == effect);
+    fn believed(&self, classified: &Classified) -> Reading {
+        let all = |effect| classified.iter().all(|(verdict, _)| self.plan.playbook.verdict(*verdict).effect == effect);
         if all(EffectClaim::NotApplied) {
             Reading::Nothing
         } else if all(EffectClaim::Unknown) {
@@ -339,32 +371,27 @@ impl Making<'_> {
         }
     }
 
-    fn verdicts(&self, error: Option<&ErrorFacts>) -> Vec<VerdictId> {
-        self.classified(error).into_iter().map(|(verdict, _)| verdict).collect()
-    }
-
-    /// By attempt: the verdict, and whether its rule asks for the key.
-    fn classified(&self, error: Option<&ErrorFacts>) -> Vec<(VerdictId, bool)> {
+    fn classified(&mut self, error: Option<&ErrorFacts>) -> Classified {
         let keyed = keyed_for(error, self.kind.key());
-        let rules = &self.plan.playbook.rules;
+        let Plan { playbook, classifier, .. } = self.plan;
         let asks_for_key = |rule: &Rule| rule.when.is(ConditionKind::Keyed) == Some(true);
-        let attempts = self.plan.playbook.limits.max_attempts.clamp(1, ATTEMPTS);
+        let most = if classifier.asks().attempts { ATTEMPTS } else { 1 };
+        let attempts = playbook.limits.max_attempts.clamp(1, most);
+        self.checks += attempts as usize * classifier.candidates(error.and_then(|error| error.kind.as_deref()));
         let classify = |attempt| {
             let signal = Signal::new(error, &self.kind.tool, self.kind.facts, keyed, AttemptNo::new(attempt));
-            let found = self.plan.classifier.classify(&signal);
-            let rule = found.rule.and_then(|rule| rules.get(usize::from(rule.0)));
-            (found.verdict, rule.is_some_and(asks_for_key))
+            let found = classifier.classify(&signal);
+            (found.verdict, found.rule.is_some_and(|rule| asks_for_key(playbook.rule(rule))))
         };
         (1..=attempts).map(classify).collect()
     }
 
     /// What a failure means to dispatcher and findings: answers that mean the same are one.
-    fn meaning(&self, error: Option<&ErrorFacts>) -> String {
+    fn meaning(&self, error: Option<&ErrorFacts>, classified: &Classified) -> String {
         let keyed = keyed_for(error, self.kind.key());
-        let verdicts = self.classified(error);
         let sources = &self.plan.playbook.server_delay_sources;
         let is_any = |of: &dyn Fn(&Compensation) -> bool| {
-            verdicts.iter().any(|(verdict, _)| of(&self.plan.playbook.verdict(*verdict).then))
+            classified.iter().any(|(verdict, _)| of(&self.plan.playbook.verdict(*verdict).then))
         };
         let heeds = |then: &Compensation| then.retry().is_some_and(|retry| retry.server_delay != ServerDelay::IGNORED);
         let says = error.map(|error| server_says(error, sources, None)).filter(|_| is_any(&heeds));
@@ -372,8 +399,12 @@ impl Making<'_> {
         let stale = error.is_some_and(reads_as_stale);
         let again = Some((stale, failure.processed)).filter(|_| is_any(&Compensation::sends_again));
         let outage = !self.plan.playbook.breakers.is_empty() && reads_as_outage(error);
-        format!("{verdicts:?}{says:?}{again:?}{outage}{}", failure.denied)
+        format!("{classified:?}{says:?}{again:?}{outage}{}", failure.denied)
     }
+}
+
+fn verdicts(classified: &Classified) -> Vec<VerdictId> {
+    classified.iter().map(|(verdict, _)| *verdict).collect()
 }
 
 fn plain(name: &str, reply: UpstreamReply, applied: Option<bool>) -> Letter {

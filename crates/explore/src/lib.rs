@@ -7,8 +7,11 @@ mod calls;
 mod changed;
 mod claims;
 mod compared;
+pub mod coverage;
 mod fixture_text;
 mod lint;
+#[cfg(test)]
+mod mistakes;
 mod normal_form;
 pub mod pool;
 mod property;

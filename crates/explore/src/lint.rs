@@ -12,7 +12,7 @@ use playproof_formats::diagnostic::Diagnostic;
 use playproof_formats::playbook::Loaded;
 use playproof_formats::playbook::lint::lint as own_lints;
 
-use crate::alphabet::Alphabet;
+use crate::alphabet::{Alphabet, MOST_CHECKS};
 use crate::calls::CallKind;
 use crate::search::{Bounds, Found, Shown};
 use crate::shape::UNKEYED;
@@ -26,33 +26,30 @@ pub const CONTRADICTED_CLAIM: &str = "contradicted_claim";
 /// Answers of the scripts that are tried: a claim that is wrong shows with the answer after it.
 const ANSWERS: usize = 2;
 
-/// Runs of one kind of call.
-const MOST_RUNS: usize = 20_000;
-
-/// The most rules of a playbook of which the world is asked here: lint answers at once, and `verify` takes its time.
-const MOST_RULES: usize = 200;
+/// Attempts that are run, of all kinds of call together: lint answers at once, and `verify` takes its time.
+const MOST_ATTEMPTS: u64 = 100_000;
 
 /// All lints of a playbook, in the order of their places.
 pub fn lint(loaded: &Loaded, plan: &Plan, jobs: NonZeroUsize) -> Vec<Diagnostic> {
-    if plan.playbook.rules.len() > MOST_RULES {
-        return own_lints(loaded);
-    }
     let kinds = CallKind::all(plan);
     let asked = Asked { world: &WORLD, plan, playbook: "" };
     let units: Vec<Unit<'_>> = kinds.iter().map(|kind| Unit { kind, dropped: None }).collect();
-    let letters = kinds.first().map_or(1, |kind| Alphabet::of(plan, kind, &WORLD, None).attempts().len());
-    let states = u64::try_from(MOST_RUNS.div_ceil(letters.max(1))).unwrap_or(u64::MAX);
-    let found = searched(asked, &units, Bounds { states, departures: None, answers: Some(ANSWERS) }, jobs);
+    let attempts = MOST_ATTEMPTS / kinds.len().max(1) as u64;
+    let bounds = Bounds { states: u64::MAX, attempts, departures: None, answers: Some(ANSWERS) };
+    let found = searched(asked, &units, bounds, jobs);
+    let (rests, mut is_cut) = on_your_word(loaded, plan);
+    is_cut |= found.iter().any(|found| found.is_too_much);
     let contradictions = shortest(&found);
     let guarded: BTreeSet<VerdictId> = found.iter().flat_map(|found| &found.guarded).copied().collect();
     let is_reached = |said: &Diagnostic| {
         let is_needed = |id: &VerdictId| contradictions.contains_key(id) || guarded.contains(id);
-        said.id == "unreached_guard" && verdict_of(loaded, said).is_some_and(|id| is_needed(&id))
+        said.id == "unreached_guard" && (is_cut || verdict_of(loaded, said).is_some_and(|id| is_needed(&id)))
     };
     let mut all = own_lints(loaded);
     all.retain(|said| !is_reached(said));
     all.extend(contradictions.into_iter().map(|(id, (n, shown))| contradicted(loaded, &asked, &units[n], id, shown)));
-    all.extend(on_your_word(loaded, plan));
+    all.extend(rests);
+    all.extend(is_cut.then(cut_short));
     all.sort_by_key(|said| said.labels.first().map_or(0, |label| label.span.start)); // stable
     all
 }
@@ -120,15 +117,27 @@ fn contradicted(loaded: &Loaded, asked: &Asked<'_>, unit: &Unit<'_>, id: Verdict
         })
 }
 
-/// The verdicts that send a write again because only its tool's own words say that it did nothing.
-fn on_your_word(loaded: &Loaded, plan: &Plan) -> Vec<Diagnostic> {
+/// What is said of a search that was too much work.
+fn cut_short() -> Diagnostic {
+    let message = "the rules are too many to try every script of two answers: a false claim may be unnamed";
+    Diagnostic::note("world_cut_short", message).help("`playproof verify` tries more, and says how far it came")
+}
+
+/// The verdicts that send a write again because only its tool's own words say that it did nothing; and whether there was
+/// too much work to find them all.
+fn on_your_word(loaded: &Loaded, plan: &Plan) -> (Vec<Diagnostic>, bool) {
     let mut said: BTreeSet<VerdictId> = BTreeSet::new();
+    let mut checks = 0;
     for made in synthesize::of_playbook(&plan.playbook).iter().filter(|made| !made.lends_status) {
         let verdict = plan.playbook.verdict(made.verdict);
         let is_claim = verdict.effect == EffectClaim::NotApplied && verdict.then.sends_again();
-        let gets = |at| made.classified(plan, UNKEYED, at).verdict == made.verdict;
-        let can_double = made.fits(UNKEYED) && made.attempt(1).is_some_and(gets);
-        if is_claim && can_double && made.error.as_ref().is_some_and(is_believed) {
+        let can_double = is_claim && made.fits(UNKEYED) && !said.contains(&made.verdict);
+        let Some(error) = made.error.as_ref().filter(|error| can_double && is_believed(error)) else { continue };
+        checks += plan.classifier.candidates(error.kind.as_deref());
+        if checks > MOST_CHECKS {
+            break;
+        }
+        if made.attempt(1).is_some_and(|at| made.classified(plan, UNKEYED, at).verdict == made.verdict) {
             said.insert(made.verdict);
         }
     }
@@ -140,5 +149,5 @@ fn on_your_word(loaded: &Loaded, plan: &Plan) -> Vec<Diagnostic> {
             .at(place(name).unwrap_or_default(), "and the write is sent again")
             .help("make sure that the tool means it; `playproof verify` shows what breaks where it does not")
     };
-    said.into_iter().map(warning).collect()
+    (said.into_iter().map(warning).collect(), checks > MOST_CHECKS)
 }

@@ -8,7 +8,6 @@ use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Backoff, Compensation};
 use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_engine::time::{Duration, Instant};
-use playproof_engine::upstream::UpstreamReply;
 
 use crate::alphabet::{Alphabet, Path};
 use crate::calls::CallKind;
@@ -50,6 +49,8 @@ struct Seen {
     heeded: bool,
     /// An attempt was made beside another that is out.
     beside: bool,
+    /// An attempt is at work, and will do nothing.
+    works_on: bool,
 }
 
 impl NormalForm {
@@ -100,7 +101,8 @@ impl NormalForm {
                 RequestKind::Attempt(_) => {
                     form.seen.unanswered |= letter.silent;
                     form.seen.beside |= is_out && !letter.knows_key(kind.shape.keyed);
-                    is_out |= letter.silent && letter.answer.reply == UpstreamReply::Ok;
+                    is_out |= letter.works_on();
+                    form.seen.works_on |= letter.works_on() && !letter.acts;
                 }
                 RequestKind::Refresh(_) => form.others.0 += 1,
                 RequestKind::Reversal => form.others.1 += 1,

@@ -9,7 +9,7 @@ use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::{AnswerSource, Script};
 
-use crate::alphabet::{Alphabet, KeyState, Path};
+use crate::alphabet::{Alphabet, KeyState, Letter, Path};
 use crate::calls::CallKind;
 use crate::claims;
 use crate::normal_form::{NormalForm, effects, most_effects};
@@ -20,6 +20,8 @@ use crate::property;
 pub struct Bounds {
     /// States that are looked at.
     pub states: u64,
+    /// Attempts in the scripts that are run.
+    pub attempts: u64,
     /// Departures of one script; none: any.
     pub departures: Option<u32>,
     /// Answers of one script; none: any.
@@ -67,6 +69,8 @@ pub struct Found {
     pub states: u64,
     /// Where a bound cut: all scripts with fewer departures were tried. None: all scripts were.
     pub cut: Option<u32>,
+    /// Whether the work was too much: states, attempts, or answers that the rules tell apart.
+    pub is_too_much: bool,
 }
 
 /// One kind of call in one world.
@@ -119,6 +123,8 @@ struct UnderWay<'a> {
     judged: BTreeSet<(usize, usize)>,
     /// By departures and answers.
     open: BTreeMap<(u32, usize), Vec<Open>>,
+    /// Attempts that were run.
+    attempts: u64,
 }
 
 impl Search<'_> {
@@ -134,12 +140,17 @@ impl Search<'_> {
             timeless: BTreeMap::new(),
             judged: BTreeSet::new(),
             open: BTreeMap::new(),
+            attempts: 0,
         };
+        if self.alphabet.is_cut {
+            (way.found.cut, way.found.is_too_much) = (Some(1), true); // a script without a departure needs no failure
+        }
         self.visit(&mut way, Path::new(), 0);
         while let Some(((departures, _), level)) = way.open.pop_first() {
             for state in &level {
-                if way.found.states >= bounds.states {
-                    way.found.cut = Some(departures);
+                if way.found.states >= bounds.states || way.attempts >= bounds.attempts {
+                    way.found.cut_at(departures);
+                    way.found.is_too_much = true;
                     return way.found;
                 }
                 way.found.states += 1;
@@ -157,7 +168,7 @@ impl Search<'_> {
             let departures = state.departures + u32::from(letter.departs);
             let is_long = bounds.answers.is_some_and(|most| state.path.len() >= most);
             if is_long || bounds.departures.is_some_and(|most| departures > most) {
-                way.found.cut = Some(departures);
+                way.found.cut_at(departures);
                 continue;
             }
             let ends = matches!(state.asked, RequestKind::Attempt(attempt) if letter.ends(self.plan, attempt));
@@ -199,6 +210,7 @@ impl Search<'_> {
     fn step(&self, way: &mut UnderWay<'_>, path: &Path) -> Step {
         let script = self.script(path);
         let attempts = script.attempts.len();
+        way.attempts += attempts as u64 + 1;
         // The names of the one call are always the same, so that only its script is new.
         let mut scenario = way.base.clone();
         for call in &mut scenario.calls {
@@ -207,7 +219,7 @@ impl Search<'_> {
         let record = way.simulator.run_fixture(self.plan, &scenario);
         match wanted(record, attempts) {
             Some((asked, at, events)) => {
-                let key = self.key_state(record, at, attempts);
+                let key = self.key_state(record, (at, attempts), path);
                 let form = NormalForm::of((self.plan, self.kind, self.alphabet), record, (asked, at, events), path);
                 Step::Wants(asked, key, form)
             }
@@ -245,13 +257,25 @@ impl Search<'_> {
     }
 
     /// What the upstream knows of the call at this moment.
-    fn key_state(&self, record: &SimulationRecord, at: Instant, attempts: usize) -> KeyState {
-        let mut key = KeyState { honoured: self.honours(), ..KeyState::default() };
+    fn key_state(
+        &self,
+        record: &SimulationRecord,
+        (at, attempts): (Instant, usize),
+        path: &[(RequestKind, usize)],
+    ) -> KeyState {
+        let mut letters = path.iter().filter_map(|(asked, place)| self.alphabet.answers(*asked).get(*place));
+        let mut key = KeyState { honoured: self.honours(), out: letters.any(Letter::works_on), ..KeyState::default() };
         for entry in effects(record, attempts) {
             key.acted |= entry <= at;
             key.out |= entry > at;
         }
         key
+    }
+}
+
+impl Found {
+    fn cut_at(&mut self, departures: u32) {
+        self.cut = Some(self.cut.map_or(departures, |cut| cut.min(departures)));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Synthesizes failures that a rule should match, or `otherwise`. The classifier tells which rule really matches.
 
 use crate::shape::CallShape;
+use crate::world::can_hide;
 use playproof_engine::classify::{Classification, Signal};
 use playproof_engine::event::{ErrorFacts, Headers};
 use playproof_engine::ids::{AttemptNo, VerdictId};
@@ -34,7 +35,7 @@ pub struct SyntheticFailure {
     pub attempts: Vec<NumberRange>,
     /// The expected verdict.
     pub verdict: VerdictId,
-    /// Whether only the other rule of a pair asks for its status, and no refusal has it.
+    /// Whether only the other rule of a pair asks for its status, and it proves nothing.
     pub lends_status: bool,
 }
 
@@ -92,7 +93,10 @@ fn of_pairs(playbook: &Playbook) -> Vec<SyntheticFailure> {
             if let Some(when) = both(&first.when, &second.when) {
                 let asks = |rule: &Rule| !rule.when.ranges(ConditionKind::Status).is_empty();
                 let is_lent = asks(first) != asks(second);
-                let lent = |error: &ErrorFacts| is_lent && error.status.is_some_and(|at| !(400..500).contains(&at));
+                let of_status = |status| ErrorFacts { status: Some(status), ..ErrorFacts::default() };
+                let lent = |error: &ErrorFacts| {
+                    is_lent && error.status.is_some_and(|status| can_hide(Some(&of_status(status))))
+                };
                 made.extend(
                     of_when(&when, first.verdict)
                         .into_iter()

@@ -24,6 +24,9 @@ use crate::world::{Row, WORLD};
 /// Departures that are tried without one of the assumptions.
 const DEPARTURES_WITHOUT: u32 = 3;
 
+/// Attempts that are run for each state that may be looked at: more are run only for long calls with many answers.
+const ATTEMPTS: u64 = 100;
+
 /// What is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
@@ -171,17 +174,14 @@ pub(crate) fn verify_in(world: &[Row], plan: &Plan, question: &Question<'_>) -> 
     let kinds: Vec<CallKind> =
         kinds.filter(|kind| question.changed.is_none_or(|changed| changed.reaches(kind))).collect();
     let each = question.states.div_ceil(kinds.len().max(1) as u64).min(question.states);
-    let whole = Bounds { states: each, departures: None, answers: None };
+    let whole = Bounds { states: each, attempts: each.saturating_mul(ATTEMPTS), departures: None, answers: None };
     let units: Vec<Unit<'_>> = kinds.iter().map(|kind| Unit { kind, dropped: None }).collect();
     let found = searched(asked, &units, whole, question.jobs);
     let is_asked = |id: &FindingId| question.properties.is_empty() || question.properties.contains(id);
     let properties = PROPERTIES.into_iter().filter(is_asked);
     let properties: Vec<PropertyResult> = properties.map(|id| property_result(asked, id, &units, &found)).collect();
-    let holds: BTreeSet<FindingId> = properties
-        .iter()
-        .filter(|property| matches!(property.fate, Fate::Holds | Fate::CutShort(_)))
-        .map(|property| property.id)
-        .collect();
+    let holds: BTreeSet<FindingId> =
+        properties.iter().filter(|property| property.fate == Fate::Holds).map(|property| property.id).collect();
     Verified {
         playbook: question.playbook.to_owned(),
         kinds: kinds.iter().map(|kind| kind.name.clone()).collect(),
@@ -202,14 +202,15 @@ fn rests_on(
     states: u64,
     holds: &BTreeSet<FindingId>,
 ) -> Vec<RestsOn> {
-    let mut assumptions = Assumption::all(asked.plan);
+    let mut assumptions = if holds.is_empty() { Vec::new() } else { Assumption::all(asked.plan) };
     assumptions.retain(|assumption| question.changed.is_none_or(|changed| changed.assumes(assumption)));
     let concerned = |dropped| kinds.iter().filter(move |kind: &&CallKind| kind.is_concerned(dropped));
     let without: Vec<Unit<'_>> = assumptions
         .iter()
         .flat_map(|dropped| concerned(dropped).map(move |kind| Unit { kind, dropped: Some(dropped) }))
         .collect();
-    let near = Bounds { states, departures: Some(DEPARTURES_WITHOUT), answers: None };
+    let attempts = states.saturating_mul(ATTEMPTS);
+    let near = Bounds { states, attempts, departures: Some(DEPARTURES_WITHOUT), answers: None };
     let found_without = searched(asked, &without, near, question.jobs);
     let mut rests_on = Vec::new();
     let (mut units, mut found_without) = (without.as_slice(), found_without.as_slice());

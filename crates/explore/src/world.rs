@@ -104,7 +104,10 @@ pub const WORLD: [Row; 17] = [
         source: "draft-ietf-httpapi-idempotency-key-header, 2.6: 409 while the first request is at work",
         is_refusal: false,
         examples: &[(Some("409_conflict"), Some(409), Some("a request with this idempotency_key is in flight"))],
-        holds: |seen| seen.status == Some(409) && IN_FLIGHT.iter().any(|words| seen.message.contains(words)),
+        holds: |seen| {
+            let is_at_work = IN_FLIGHT.iter().any(|words| seen.message.contains(words));
+            seen.status == Some(409) && is_at_work && !seen.message.contains("already")
+        },
     },
     Row {
         name: "conflict",
@@ -346,10 +349,14 @@ pub fn status_of_kind(kind: &str) -> Option<u16> {
     digits.and_then(|digits| digits.parse().ok())
 }
 
-/// Whether kind and status of an answer speak of one thing.
+/// Whether kind, status and headers of an answer speak of one thing.
 pub fn agrees(error: &ErrorFacts) -> bool {
-    let (Some(kind), Some(status)) = (error.kind.as_deref(), error.status) else { return true };
+    let Some(kind) = error.kind.as_deref() else { return true };
     let name = plain(kind);
+    let Some(status) = error.status else {
+        // No answer has no headers, and where a server was reached by none, there is nobody who wrote them.
+        return error.headers.is_empty() || !(names_no_answer(&name) || NEVER_SENT.contains(&&*name));
+    };
     match kind {
         _ if names_no_answer(&name) => matches!(status, 408 | 504),
         _ if NEVER_SENT.contains(&&*name) => false,
@@ -422,5 +429,6 @@ mod tests {
         assert_eq!(read(None, Some(409), Some("already completed")), "key_processed");
         assert_eq!(read(Some("409_conflict"), None, Some("A request is OUTSTANDING for this key")), "key_in_flight");
         assert_eq!(read(None, Some(409), Some("the seat was sold")), "conflict_in_own_words");
+        assert_eq!(read(None, Some(409), Some("already processed, in flight")), "conflict_in_own_words");
     }
 }

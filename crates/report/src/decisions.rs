@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::json::event_objects;
 use crate::text::{self, counted};
-use playproof_analysis::coverage::tool_facts;
 use playproof_engine::call::{RecordedCall, Recorder};
 use playproof_engine::event::{KeyDialect, Transcript, unnamed};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Recording, Scenario};
+use playproof_explore::tool_facts;
 use playproof_formats::playbook::fingerprint;
 use playproof_intake::slice;
 

@@ -10,7 +10,7 @@ use crate::reports;
 use crate::terminal::Terminal;
 use crate::values::Permille;
 use crate::workspace::Workspace;
-use playproof_analysis::coverage::{NamedFixture, Suggestion, measure};
+use playproof_explore::coverage::{NamedFixture, Suggestion, measure};
 use playproof_formats::diagnostic::counted;
 use playproof_formats::shell::Command;
 use playproof_report::coverage::{json, lines, page, percent};

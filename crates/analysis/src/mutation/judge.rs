@@ -9,9 +9,10 @@ use super::body::{RunBody, scenario};
 use super::mutants::{Mutant, mutants, slug};
 use super::runs::CallBudget;
 use crate::check::map;
-use crate::coverage::{NamedFixture, Probe, expected, probes, to_yaml};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, Simulator};
+use playproof_explore::coverage::{NamedFixture, Probe, probes};
+use playproof_explore::{expected, to_yaml};
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::playbook::Loaded;
 

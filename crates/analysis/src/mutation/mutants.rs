@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::vec::IntoIter;
 
-use crate::coverage::Target;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{GuardMode, Playbook};
+use playproof_explore::coverage::Target;
 use playproof_formats::playbook::{Fingerprint, Loaded, changes, fingerprint, of_tree};
 use playproof_formats::schema::{Change, What};
 

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::starter::{NamedText, PLAYBOOK};
-use crate::coverage::{expected, to_yaml};
 use crate::recorded::{of_recorded, without_echoes};
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::event::{Decision, EffectClaim, OutcomeKind};
@@ -12,6 +11,7 @@ use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::{CallId, first_free};
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
+use playproof_explore::{expected, to_yaml};
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::fixture;
 use playproof_intake::call::CompletedCall;

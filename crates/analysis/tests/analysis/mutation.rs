@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use playproof_analysis::coverage::NamedFixture;
 use playproof_analysis::mutation::{AcceptedMutant, Judgement, MutationReport, judge, mutants};
 use playproof_engine::playbook::Tools;
+use playproof_explore::coverage::NamedFixture;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
 use playproof_formats::playbook::{EMBEDDED, Loaded, SCHEMA, embedded, parse};

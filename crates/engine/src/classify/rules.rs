@@ -97,6 +97,11 @@ impl Classifier {
         Classification { verdict: self.otherwise, rule: None }
     }
 
+    /// How many rules a failure of this kind is compared with, at most.
+    pub fn candidates(&self, kind: Option<&str>) -> usize {
+        self.candidates.of_kind(kind).len()
+    }
+
     /// What its rules test besides the error and the traits of the call.
     pub fn asks(&self) -> AskedTraits {
         self.asks

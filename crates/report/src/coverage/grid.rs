@@ -2,7 +2,7 @@
 
 use crate::style::Palette;
 use crate::text::{fitted, width};
-use playproof_analysis::coverage::{Cell, CoverageReport, Target, TargetKind, TargetState};
+use playproof_explore::coverage::{Cell, CoverageReport, Target, TargetKind, TargetState};
 
 /// The width of the longest name.
 const NAME_MAX: usize = 32;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::json::document;
-use playproof_analysis::coverage::{CoverageReport, TargetKind, TargetResult, TargetState};
+use playproof_explore::coverage::{CoverageReport, TargetKind, TargetResult, TargetState};
 use playproof_formats::diagnostic::Source;
 
 #[derive(Serialize)]

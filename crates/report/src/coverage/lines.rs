@@ -2,7 +2,7 @@
 
 use crate::style::Palette;
 use crate::text::escape_unprintable;
-use playproof_analysis::coverage::{CoverageReport, TargetState};
+use playproof_explore::coverage::{CoverageReport, TargetState};
 use playproof_formats::diagnostic::Source;
 
 /// The targets of one line.

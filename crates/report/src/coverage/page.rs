@@ -5,7 +5,7 @@ use crate::style::{Extent, Palette};
 use crate::table;
 use crate::table::Align;
 use crate::text::{counted, escape_unprintable, fitted, wrapped};
-use playproof_analysis::coverage::{CoverageReport, Suggestion, TargetKind, TargetResult, TargetState};
+use playproof_explore::coverage::{CoverageReport, Suggestion, TargetKind, TargetResult, TargetState};
 use playproof_formats::shell::Command;
 
 /// The number of fixture texts shown by default.

@@ -5,7 +5,7 @@ use super::markup::Html;
 use super::table::{Cell, Table};
 use crate::coverage::{LineMark, REVIEW, adds, is_cell, marks, percent, rows, totals_rows};
 use crate::text;
-use playproof_analysis::coverage::{CoverageReport, TargetState};
+use playproof_explore::coverage::{CoverageReport, TargetState};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
 

@@ -6,12 +6,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use playproof_analysis::coverage::tool_facts;
 use playproof_analysis::replay::{CallResult, Observer, ReplayOptions, replay};
 use playproof_engine::event::{KeyDialect, unnamed};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::plan::Plan;
 use playproof_engine::playbook::Tools;
+use playproof_explore::tool_facts;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools;
 use playproof_formats::{fixture, playbook};

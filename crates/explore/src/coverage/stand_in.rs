@@ -2,11 +2,11 @@
 //! has.
 
 use super::edges::way_to;
+use crate::shape::CallShape;
 use playproof_engine::fixture::FixtureTool;
 use playproof_engine::ids::ActionId;
 use playproof_engine::playbook::{Access, Action, Graph, ToolFacts};
 use playproof_engine::sim::Plan;
-use playproof_explore::shape::CallShape;
 
 /// A call of an action in the place of a call of a tool.
 pub(super) struct StandIn<'a> {

@@ -3,11 +3,11 @@
 use crate::coverage::fixture_builder::{FixtureBuilder, NamedBuilder, failure, lost, ok, refused};
 use crate::coverage::path::Generator;
 use crate::coverage::stand_in::may_have;
+use crate::shape::{CallShape, KEYED, UNKEYED};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Access, Compensation, ToolRow, UnsafePolicy};
 use playproof_engine::upstream::ScriptedAnswer;
-use playproof_explore::shape::{CallShape, KEYED, UNKEYED};
 use playproof_formats::playbook::example_texts;
 
 /// The number of tool rows that are tried thoroughly; the others are tried with one failure each.

@@ -7,12 +7,12 @@ use super::observe::exercised;
 use super::probes::{Probe, probes};
 use super::reach::Reach;
 use super::target::{Target, TargetKind, targets};
+use crate::{expected, to_yaml};
 use playproof_engine::event::StopReason;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{LimitKind, ToolRow, Tools};
 use playproof_engine::sim::{Plan, Scenario, Simulator};
-use playproof_explore::{expected, to_yaml};
 use playproof_formats::playbook::Loaded;
 
 /// A fixture by name.

@@ -2,11 +2,11 @@
 
 use crate::coverage::fixture_builder::{FixtureBuilder, LATENCY, NamedBuilder, failure, lost, ok};
 use crate::coverage::path::Generator;
+use crate::shape::{CallShape, KEYED, UNKEYED};
 use playproof_engine::fixture::FixtureCall;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Dedupe, Sharing};
 use playproof_engine::time::{Duration, Instant};
-use playproof_explore::shape::{CallShape, KEYED, UNKEYED};
 use playproof_formats::playbook::example_texts;
 
 /// The most calls of a probe: one with more is no fixture that people read.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::edges::{arguments, call_of, way_to, with_steps};
 use super::path::Generator;
 use super::stand_in::{is_true_of, other_example, stand_in};
+use crate::shape::CallShape;
+use crate::synthesize::SyntheticFailure;
 use playproof_engine::event::{EffectClaim, ErrorFacts};
 use playproof_engine::fixture::{Fixture, FixtureCall, FixtureTool};
 use playproof_engine::playbook::{Access, Graph, Others};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::{KeyDialect, Script, ScriptedAnswer, UpstreamReply};
-use playproof_explore::shape::CallShape;
-use playproof_explore::synthesize::SyntheticFailure;
 
 /// The latency of an answer.
 pub(in crate::coverage) const LATENCY: Duration = Duration::from_millis(20);

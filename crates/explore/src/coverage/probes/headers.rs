@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::limits::in_words;
 use crate::coverage::fixture_builder::{FixtureBuilder, LATENCY, NamedBuilder, failure, ok};
 use crate::coverage::path::Generator;
+use crate::shape::CallShape;
 use playproof_engine::event::{Headers, WishFaults};
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{DelayFormat, DelaySource, Retry, ServerDelayMode};
 use playproof_engine::upstream::UpstreamReply;
-use playproof_explore::shape::CallShape;
 
 /// When the answer comes, by the upstream's own clock: in seconds since 1970, and as HTTP writes it.
 const DATE: (u32, &str) = (784_111_770, "Sun, 06 Nov 1994 08:49:30 GMT");

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::stand_in::may_have;
+use crate::shape::CallShape;
+use crate::synthesize::{self, SyntheticFailure};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Compensation, GuardMode};
 use playproof_engine::sim::Plan;
-use playproof_explore::shape::CallShape;
-use playproof_explore::synthesize::{self, SyntheticFailure};
 
 /// Generates failures under one playbook.
 pub(super) struct Generator<'a> {

@@ -16,5 +16,3 @@ pub use edges::led_in;
 pub use measure::{CoverageReport, NamedFixture, Suggestion, TargetResult, TargetState, measure};
 pub use probes::{Probe, probes};
 pub use target::{Cell, CircuitStep, Target, TargetKind, targets};
-
-pub use playproof_explore::{expected, to_yaml, tool_facts};

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::coverage::fixture_builder::{FixtureBuilder, LATENCY, NamedBuilder, TIMEOUT, failure, lost, ok, refused};
 use crate::coverage::path::Generator;
+use crate::shape::{CallShape, KEYED, UNKEYED};
 use playproof_engine::dispatch::wait_range;
 use playproof_engine::event::ErrorFacts;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{Compensation, Limits, Refresh, Retry};
 use playproof_engine::time::Duration;
 use playproof_engine::upstream::{ScriptedAnswer, UpstreamReply};
-use playproof_explore::shape::{CallShape, KEYED, UNKEYED};
 
 /// The most failures in one script.
 const MAX_FAILURES: u32 = 40;

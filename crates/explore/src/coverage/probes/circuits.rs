@@ -4,12 +4,12 @@ use super::limits::in_words;
 use super::sharing::MOST_CALLS;
 use crate::coverage::fixture_builder::{FixtureBuilder, NamedBuilder, failure, ok};
 use crate::coverage::path::Generator;
+use crate::shape::CallShape;
 use playproof_engine::fixture::FixtureCall;
 use playproof_engine::ids::VerdictId;
 use playproof_engine::playbook::{BreakerMark, BreakerRules, DEFAULT_BREAKER, HalfOpen, OpenPeriod};
 use playproof_engine::time::{Duration, Instant};
 use playproof_engine::upstream::ScriptedAnswer;
-use playproof_explore::shape::CallShape;
 use playproof_formats::playbook::example_texts;
 
 /// Milliseconds between two calls: more than an answer takes.
