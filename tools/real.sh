@@ -3,8 +3,8 @@
 # client, each with a model that is a script, against a local payment service with a ledger. Runs `playproof proxy` between
 # the MCP SDKs of Python (old and new) and TypeScript and a server of the new one. And runs `examples/refunds`, in Rust, but for
 # `--here`: it takes a minute, and its packages. Then retry code with tenacity, httpx, p-retry and `fetch` is asked the README's
-# refund, the TypeScript client runs inside of the AI SDK, OpenAI Agents JS and LangGraph JS, and each failure of its table is
-# provoked. Where there is no Node, that is said. Before that, `theodosia` verifies logs
+# refund, the TypeScript client runs inside of the AI SDK, OpenAI Agents JS and LangGraph JS, and each failure of the clients' table is
+# provoked in both languages. Where there is no Node, that is said. Before that, `theodosia` verifies logs
 # of ours.
 #
 #   bash tools/real.sh           in a virtual environment in target/real, with pinned versions (needs a package index)
@@ -19,7 +19,8 @@ if [ "${1:-}" != --here ]; then
     python=target/real/bin/python
     [ -x "$python" ] || python3 -m venv target/real
     "$python" -m pip --quiet --disable-pip-version-check install \
-        langgraph==1.2.24 langchain-core==1.8.3 openai-agents==0.24.0 mcp==2.3.0 httpx==0.28.1 tenacity==9.1.2
+        langgraph==1.2.24 langchain-core==1.8.3 openai-agents==0.24.0 mcp==2.3.0 httpx==0.28.1 tenacity==9.1.2 \
+        requests==2.32.5 openai==OPENAI anthropic==0.75.0
 fi
 PYTHONDONTWRITEBYTECODE=1 "$python" tools/real.py
 PLAYPROOF_BIN=$(realpath "${PLAYPROOF_BIN:-target/debug/playproof}")
@@ -40,6 +41,7 @@ if [ "${1:-}" != --here ]; then
 fi
 
 "$python" tools/real/retries.py
+if "$python" -c 'import anthropic, mcp, openai' 2> /dev/null; then "$python" tools/real/failures.py; fi
 if ! command -v node > /dev/null; then
     echo "skipped: there is no Node"
     exit

@@ -24,6 +24,8 @@ import licences
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SIZE_MAX = 6_000_000  # bytes of a wheel and of an archive
+# The table of failures is a file of the Python package; the one for npm has its text.
+FAILURES = b"module.exports = " + (HERE / "python" / "playproof" / "failures.json").read_bytes().rstrip() + b";\n"
 DOCUMENTS = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"]
 
 
@@ -164,7 +166,7 @@ def npm_launcher(path):
     for file in sorted((HERE / "npm" / "lib").iterdir()):
         # One text has the types of both forms.
         names = [file.name.replace(".d.ts", ending) for ending in (".d.mts", ".d.cts")] if ".d." in file.name else [file.name]
-        entries += [(f"package/lib/{name}", file.read_bytes(), False) for name in names]
+        entries += [(f"package/lib/{name}", FAILURES if file.name == "failures.cjs" else file.read_bytes(), False) for name in names]
     tar_gz(path, entries)
 
 

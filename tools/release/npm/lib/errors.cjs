@@ -1,41 +1,33 @@
-// What a thrown error, or a result that is a failure in itself, means as an error of the dispatch protocol: one table, by shape.
-// Names of classes do not survive a bundler. The kinds are those of the Python client. Decides nothing: the playbook does.
+// What a thrown error, or a result that is a failure in itself, means as an error of the dispatch protocol.
+// `failures.cjs` is the table, by shape: names of classes do not survive a bundler. Decides nothing: the playbook does.
 "use strict";
 
-const MESSAGE_MAX = 10_000; // characters of a message
-const SECRET = new Set(["set-cookie", "set-cookie2", "authorization", "proxy-authorization"]);
+const TABLE = require("./failures.cjs");
 
-// The kind of an error with this `code`, of Node, undici or the fetch that is built upon it.
-const KINDS = {
-  // No connection was made, so nothing was sent.
-  not_sent: "ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT CERT_HAS_EXPIRED DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE ERR_TLS_CERT_ALTNAME_INVALID",
-  timeout: "ETIMEDOUT ECONNABORTED UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT",
-  // It broke while the request was out.
-  "5xx": "ECONNRESET EPIPE UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED UND_ERR_RES_CONTENT_LENGTH_MISMATCH HPE_INVALID_CONSTANT",
-  // It could not even be built.
-  invalid_arguments: "ERR_INVALID_URL UND_ERR_INVALID_ARG UND_ERR_NOT_SUPPORTED",
-  interrupted: "ABORT_ERR UND_ERR_ABORTED",
-};
-const BY_CODE = new Map(Object.entries(KINDS).flatMap(([kind, codes]) => codes.split(" ").map((code) => [code, kind])));
+const WORDS = new Map(TABLE.words.flatMap(({ kind, words }) => words.split(" ").map((word) => [word, kind])));
+const WRAPPERS = TABLE.wrappers.map(({ text, words = "", ...row }) => ({ ...row, text: text && new RegExp(text), words: words.split(" ") }));
+const LINKS_MAX = 8;
 
-// The kind of an answer with this HTTP status, or of an MCP error with this code.
-const STATUSES = {
-  400: "invalid_arguments", 401: "401_unauthorized", 403: "403_forbidden", 404: "404_not_found", 408: "timeout",
-  409: "409_conflict", 410: "404_not_found", 412: "412_precondition", 422: "invalid_arguments", 428: "412_precondition",
-  429: "429_rate_limited", 451: "403_forbidden", 499: "interrupted", 504: "timeout", 524: "timeout",
-};
-const CODES = { "-32001": "timeout", "-32000": "5xx", "-32601": "unknown_tool", "-32602": "invalid_arguments" };
+/** What is at a path, if it can be read. */
+function peek(value, path) {
+  try {
+    return path.split(".").reduce((at, name) => (typeof at?.get === "function" ? at.get(name) : at?.[name]) ?? undefined, value);
+  } catch { return undefined; }
+}
+/** What is at the paths of the table, as far as something is there. */
+const each = (value, what) => TABLE.paths[what].map((path) => peek(value, path)).filter((found) => found !== undefined);
 
 const isStatus = (status) => Number.isInteger(status) && status >= 100 && status <= 599;
-const byStatus = (status) => STATUSES[status] ?? (status >= 500 && status <= 599 ? "5xx" : undefined);
-const text = (said) => String(said ?? "").slice(0, MESSAGE_MAX).toWellFormed?.() ?? String(said ?? "").slice(0, MESSAGE_MAX);
+const statusOf = (value) => each(value, "status").find(isStatus);
+const byStatus = (status) => TABLE.statuses[status] ?? (status >= 500 && status <= 599 ? "5xx" : undefined);
+const text = (said) => String(said ?? "").slice(0, TABLE.message_max).toWellFormed?.() ?? String(said ?? "").slice(0, TABLE.message_max);
 const kept = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
 
 /** The headers of an answer, without cookies and credentials. */
 function headersOf(headers) {
   if (headers === null || typeof headers !== "object") return undefined;
   const entries = typeof headers.entries === "function" ? [...headers.entries()] : Object.entries(headers);
-  const said = entries.map(([name, value]) => [String(name).toLowerCase(), text(value)]).filter(([name]) => !SECRET.has(name));
+  const said = entries.map(([name, value]) => [String(name).toLowerCase(), text(value)]).filter(([name]) => !TABLE.secrets.includes(name));
   return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
 
@@ -58,21 +50,37 @@ function answered(status, headers, body, plain) {
   return kept({ kind: byStatus(status), kind_from: "code", status, message: text(message), code, headers: headersOf(headers) });
 }
 
-/** The kind of an error by what is in it, or in what caused it. */
-function kindOf(error) {
-  const causes = [];
-  for (let at = error; at !== null && typeof at === "object" && causes.length < 5; at = at.cause ?? at.errors?.[0]) causes.push(at);
-  for (const at of causes) {
-    // The signals of the web have a name that is no class: a number is their code.
-    const kind = at.name === "TimeoutError" ? "timeout" : BY_CODE.get(at.code);
-    // A client that sends again on its own may have been heard before: it has a `status` of its own, which is empty.
-    if (kind !== undefined) return kind === "not_sent" && "status" in error && "headers" in error ? "5xx" : kind;
+/** An error, and what it was thrown for, the outermost first. */
+function links(thrown) {
+  const chain = [thrown];
+  while (chain.length < LINKS_MAX) {
+    const cause = each(chain.at(-1), "cause").find((one) => typeof one?.message === "string" && !chain.includes(one));
+    if (cause === undefined) break;
+    chain.push(cause);
   }
-  if (/^(The operation|Request) timed out\.?$/i.test(error.message ?? "")) return "timeout"; // OpenAI and Anthropic
-  if (causes.some((at) => at.name === "AbortError") || /^Request was aborted\.?$/.test(error.message ?? "")) return "interrupted";
-  const isFetch = causes.some((at) => at.message === "fetch failed" || at.message === "terminated");
-  return isFetch || /^Connection error\.?$/.test(error.message ?? "") ? "5xx" : undefined;
+  return chain;
 }
+
+const wordsOf = ({ syscall, code, name }) => [`${syscall}:${code}`, code, name].filter((word) => typeof word === "string");
+/** The row of an error that only wraps another. */
+const wrapperOf = (thrown) => WRAPPERS.find(({ text: said, words }) => (said ? said.test(thrown.message) : wordsOf(thrown).some((word) => words.includes(word))));
+/** Whether the client has not sent the request before, on its own. */
+const isSingle = (row, thrown) => row !== undefined && (row.repeats === undefined || String(peek(thrown, row.repeats)) === "0");
+
+/** The kind of an error, by what is in it, or in what it was thrown for. */
+function kindOf(thrown) {
+  const chain = links(thrown);
+  const wrappers = chain.map(wrapperOf);
+  for (const [at, one] of chain.entries()) {
+    const kind = wordsOf(one).map((word) => WORDS.get(word)).find((found) => found !== undefined);
+    if (kind === "not_sent" && !wrappers.slice(0, at).every((row, outer) => isSingle(row, chain[outer]))) return "5xx";
+    if (kind !== undefined) return kind;
+  }
+  return wrappers.find((row) => row !== undefined)?.kind;
+}
+
+/** Whether an error is no failure of the tool, but a signal of the framework. */
+const passes = (thrown) => each(thrown, "passes").includes(true);
 
 /** The error that something thrown means. */
 function errorOf(thrown) {
@@ -84,17 +92,17 @@ function errorOf(thrown) {
     const wasSent = last.kind === "not_sent" && thrown.errors.some((one) => errorOf(one).kind !== "not_sent");
     return wasSent ? { ...last, kind: "5xx" } : last;
   }
-  const { response } = thrown;
-  const status = [thrown.status, thrown.statusCode, response?.status].find(isStatus);
-  if (status !== undefined) {
-    const headers = thrown.headers ?? thrown.responseHeaders ?? response?.headers;
-    return answered(status, headers, thrown.error ?? thrown.responseBody ?? thrown.body ?? response?.data, thrown.message);
-  }
   const message = text(thrown.message);
-  const posted = /Error POSTing to endpoint \(HTTP (\d{3})\): ?(.*)$/s.exec(message); // of MCP: the status is in its words alone
+  const status = statusOf(thrown);
+  if (status !== undefined) {
+    const body = each(thrown, "body").find((one) => ["string", "object"].includes(typeof one));
+    return answered(status, each(thrown, "headers")[0], body, thrown.message);
+  }
+  const posted = new RegExp(TABLE.texts.answer).exec(message); // of MCP: the status is in its words alone
   if (posted !== null) return answered(+posted[1], undefined, posted[2], message);
-  if (Number.isInteger(thrown.code) && (CODES[thrown.code] || (isStatus(thrown.code) && thrown.name !== "AbortError" && !(thrown instanceof DOMException)))) {
-    return kept({ kind: CODES[thrown.code] ?? byStatus(thrown.code) ?? "tool_error", message, code: String(thrown.code), kind_from: "code" });
+  const code = peek(thrown, "code"); // of MCP
+  if (Number.isInteger(code) && (TABLE.rpc[code] || isStatus(code))) {
+    return kept({ kind: TABLE.rpc[code] ?? byStatus(code) ?? "tool_error", message, code: String(code), kind_from: "code" });
   }
   const kind = kindOf(thrown);
   if (kind !== undefined) return { kind, message: message || kind, kind_from: "code" };
@@ -104,17 +112,16 @@ function errorOf(thrown) {
 /** The error that a result means: an HTTP response that nobody has checked, or a failed result of an MCP tool. */
 async function errorOfValue(value) {
   if (value === null || typeof value !== "object") return undefined;
-  if (typeof value.clone === "function" && typeof value.ok === "boolean" && isStatus(value.status)) {
-    return value.ok || value.status < 400 ? undefined : answered(value.status, value.headers, await value.clone().text().catch(() => ""), "");
+  if (TABLE.answers.some((shape) => shape.every((name) => peek(value, name) !== undefined))) {
+    const status = statusOf(value) ?? 0;
+    if (status < 400) return undefined;
+    return answered(status, value.headers, typeof value.clone === "function" ? await value.clone().text().catch(() => "") : "", "");
   }
-  if (isStatus(value.statusCode) && value.headers && value.body && "trailers" in value) { // undici's `request`
-    return value.statusCode < 400 ? undefined : answered(value.statusCode, value.headers, "", "");
-  }
-  if (value.isError === true && Array.isArray(value.content)) {
+  if (Array.isArray(value.content) && each(value, "failed").includes(true)) {
     const said = value.content.map((part) => part?.text).filter(Boolean).join("\n");
-    return { kind: CODES[/^MCP error (-\d+):/.exec(said)?.[1]] ?? "tool_error", message: text(said) };
+    return { kind: TABLE.rpc[new RegExp(TABLE.texts.rpc).exec(said)?.[1]] ?? "tool_error", message: text(said) };
   }
   return undefined;
 }
 
-module.exports = { CODES, STATUSES, errorOf, errorOfValue };
+module.exports = { errorOf, errorOfValue, passes };

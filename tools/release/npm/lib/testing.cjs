@@ -17,10 +17,7 @@ const { here, install, real } = require("./virtual.cjs");
 const PATIENCE_MS = 5_000;
 const CHECKS = ["harm", "decisions", "moments"];
 // The status of an answer whose error says only its kind. One that is not here has no answer.
-const STATUSES = {
-  invalid_arguments: 400, "400_bad_request": 400, "401_unauthorized": 401, "403_forbidden": 403, "404_not_found": 404,
-  "409_conflict": 409, "412_precondition": 412, schema_validation: 422, "429_rate_limited": 429, "5xx": 500,
-};
+const STATUSES = require("./failures.cjs").status_of_kind;
 
 install();
 

@@ -101,9 +101,9 @@ async def answer(dispatches: Dispatches, reader: asyncio.StreamReader, write: Ca
             task: Any = known._task
             raised = task.exception() if task.done() and not task.cancelled() else None
             if raised is not None:
-                text = f"the dispatcher raised {raised!r} in the call {known.id}"
-                write(json.dumps({"error": text, "code": "raised"}).encode() + b"\n")
-                raise Raised(text) from raised
+                said = f"the dispatcher raised {raised!r} in the call {known.id}"
+                write(json.dumps({"error": said, "code": "raised"}).encode() + b"\n")
+                raise Raised(said) from raised
         named = {"protocol": "dispatch/1"} if line["type"] == "hello" else {}
         write(json.dumps({**named, "do": out}).encode() + b"\n")
         out.clear()

@@ -25,6 +25,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Type, U
 from . import _virtual
 from ._calls import PlayproofError, ToolError
 from ._dispatcher import find_program
+from ._errors import TABLE
 
 Line = Dict[str, Any]
 Path = Union[str, "os.PathLike[str]"]
@@ -32,10 +33,7 @@ CallTool = Callable[[str, Any, Optional[str]], Any]
 CHECKS = ("harm", "decisions", "moments")
 FIELDS = ("kind", "message", "status", "code", "retry_after_ms", "should_retry", "headers")
 # The status of an answer whose error says only its kind. One that is not here has no answer.
-STATUSES = {
-    "invalid_arguments": 400, "400_bad_request": 400, "401_unauthorized": 401, "403_forbidden": 403, "404_not_found": 404,
-    "409_conflict": 409, "412_precondition": 412, "schema_validation": 422, "429_rate_limited": 429, "5xx": 500,
-}  # fmt: skip
+STATUSES: Dict[str, int] = TABLE["status_of_kind"]
 UNSET: Any = object()
 
 

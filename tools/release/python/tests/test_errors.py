@@ -1,5 +1,4 @@
-"""What exceptions and results mean. The libraries are not needed: classes are told by name. Where they are installed,
-their own exceptions are asked, too."""
+"""What exceptions and results mean. The libraries are not needed: a shape is enough. `tools/real/failures.py` provokes them."""
 
 import asyncio
 import concurrent.futures
@@ -11,18 +10,19 @@ import types
 import unittest
 import urllib.error
 
-import place  # noqa: F401
+from place import ROOT
 
-from playproof._errors import KINDS, error_of, error_of_value, passes
+from playproof._errors import WORDS, error_of, error_of_value, passes
 from playproof._dispatcher import what_came
 
-REQUEST = types.SimpleNamespace(headers={})
+REQUEST = types.SimpleNamespace(headers={"x-stainless-retry-count": "0"})
+SHAPES = ROOT / "tools" / "release" / "npm" / "tests" / "shapes.json"
 
 
-def of(name, *bases, **fields):
+def of(name, *bases, says="it failed", **fields):
     """An instance of a class with this name, raised by nobody."""
     module, name = name.rsplit(".", 1)
-    made = type(name, bases or (Exception,), {"__module__": module})("it failed")
+    made = type(name, bases or (Exception,), {"__module__": module})(says)
     for field, value in fields.items():
         setattr(made, field, value)
     return made
@@ -37,7 +37,25 @@ def answer(status, body="", headers=()):
     return types.SimpleNamespace(status_code=status, text=text, headers=dict(headers))
 
 
+def shaped(fields):
+    """An exception with these fields; an object below it is one of its own, but where it is data."""
+    raised = Exception(fields.get("message", ""))
+    for name, value in fields.items():
+        if name == "errors":
+            value = [shaped(one) for one in value]
+        elif name == "cause":
+            value = shaped(value)
+        setattr(raised, name, value)
+    return raised
+
+
 class Errors(unittest.TestCase):
+    def test_both_clients_tell_the_same_shapes(self):
+        for what, fields, wanted in json.loads(SHAPES.read_text(encoding="utf-8")):
+            said = error_of(shaped(fields))
+            self.assertEqual({name: said.get(name) for name in wanted}, wanted, what)
+            self.assertEqual("kind" in said, "kind" in wanted, what)
+
     def test_what_was_not_sent_timed_out_or_broke_is_told_apart(self):
         transport = type(of("httpx.TransportError"))
         timeout = type(of("httpx.TimeoutException", transport))
@@ -66,14 +84,17 @@ class Errors(unittest.TestCase):
     def test_a_wrapper_means_what_it_wraps(self):
         wrapper = of("requests.exceptions.ConnectionError", IOError)
         self.assertEqual(kind(wrapper), "5xx")  # it may have acted
+        unknown = of("ours.Failed")
+        unknown.__cause__ = ConnectionRefusedError()
+        self.assertEqual(kind(unknown), "5xx")  # it may have sent before
         reason = of("urllib3.exceptions.NewConnectionError")
         wrapper.args = (of("urllib3.exceptions.MaxRetryError", reason=reason),)
         self.assertEqual(kind(wrapper), "not_sent")
         for package in ("openai", "anthropic"):
-            wrapper = of(f"{package}.APIConnectionError", request=REQUEST)
+            wrapper = of(f"{package}.APIConnectionError", request=REQUEST, says="Connection error.")
             wrapper.__cause__ = of("httpx.ConnectError")
             self.assertEqual(kind(wrapper), "not_sent")
-            late = of(f"{package}.APITimeoutError", type(wrapper), request=REQUEST)
+            late = of(f"{package}.APITimeoutError", type(wrapper), request=REQUEST, says="Request timed out.")
             self.assertEqual(kind(late), "timeout")
             late.__cause__ = of("httpx.ConnectTimeout")
             self.assertEqual(kind(late), "not_sent")
@@ -112,7 +133,7 @@ class Errors(unittest.TestCase):
         self.assertEqual(error_of(KeyError("currency")), wanted)
 
     def test_a_result_can_be_a_failure(self):
-        response = type("Response", (), {"__module__": "httpx", "status_code": 503, "text": "broken", "headers": {}})()
+        response = type("Response", (), {"__module__": "httpx", "status_code": 503, "text": "broken", "headers": {}, "raise_for_status": 0})()
         self.assertEqual(error_of_value(response)["status"], 503)
         response.status_code = 200
         self.assertIsNone(error_of_value(response))
@@ -136,10 +157,11 @@ class Errors(unittest.TestCase):
             "requests": ["requests.exceptions"],
             "urllib3": ["urllib3.exceptions"],
             "urllib": ["urllib.error"],
+            "http": ["http.client"],
             "concurrent": ["concurrent.futures"],
             "langgraph": ["langgraph.errors"],
         }
-        for name in KINDS:
+        for name in (word for word in WORDS if "." in word):
             package, _, short = name.partition(".")
             for home in homes.get(package, [package]):
                 try:
