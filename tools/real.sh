@@ -20,7 +20,7 @@ if [ "${1:-}" != --here ]; then
     [ -x "$python" ] || python3 -m venv target/real
     "$python" -m pip --quiet --disable-pip-version-check install \
         langgraph==1.2.24 langchain-core==1.8.3 openai-agents==0.24.0 mcp==2.3.0 httpx==0.28.1 tenacity==9.1.2 \
-        requests==2.32.5 openai==OPENAI anthropic==0.75.0
+        backoff==2.2.1 stamina==26.1.0 requests==2.32.5 openai==3.57.0 anthropic==0.75.0
 fi
 PYTHONDONTWRITEBYTECODE=1 "$python" tools/real.py
 PLAYPROOF_BIN=$(realpath "${PLAYPROOF_BIN:-target/debug/playproof}")
@@ -40,7 +40,7 @@ if [ "${1:-}" != --here ]; then
     PYTHONDONTWRITEBYTECODE=1 "$verifier" tools/real_chain.py
 fi
 
-"$python" tools/real/retries.py
+"$python" tools/real/retries.py target/real/tenacity.jsonl
 if "$python" -c 'import anthropic, mcp, openai' 2> /dev/null; then "$python" tools/real/failures.py; fi
 if ! command -v node > /dev/null; then
     echo "skipped: there is no Node"
@@ -50,7 +50,7 @@ npm=target/real/npm
 mkdir -p "$npm"
 [ -f "$npm/package.json" ] || echo '{ "private": true }' > "$npm/package.json"
 npm install --prefix "$npm" --no-audit --no-fund --silent @anthropic-ai/sdk@0.70.1 @langchain/core@1.4.0 @langchain/langgraph@1.7.3 \
-    @modelcontextprotocol/sdk@1.23.0 @openai/agents@0.3.4 ai@6.0.326 openai@6.9.1 p-retry@7.1.1 undici@7.16.0 zod@4.6.7
+    @modelcontextprotocol/sdk@1.23.0 @openai/agents@0.3.4 ai@6.0.326 async-retry@1.3.3 cockatiel@3.2.1 openai@6.9.1 p-retry@7.1.1 undici@7.16.0 zod@4.6.7
 # The package as it is packed, without a program: `PLAYPROOF_BIN` is it.
 "$python" -c "import pathlib, sys; sys.path.insert(0, 'tools/release'); import pack; pack.npm_launcher(pathlib.Path('$npm/playproof.tgz'))"
 mkdir -p "$npm/node_modules/playproof"
@@ -58,6 +58,7 @@ tar -xzf "$npm/playproof.tgz" -C "$npm/node_modules/playproof" --strip-component
 cp tools/real/*.mjs "$npm"
 node "$npm/failures.mjs"
 node "$npm/agents.mjs"
+node "$npm/retries.mjs" target/real/tenacity.jsonl
 if [ "${1:-}" != --here ]; then
     mcp=target/real-node # its own: it needs another version of the SDK
     npm --prefix "$mcp" --silent install @modelcontextprotocol/sdk@1.32.2

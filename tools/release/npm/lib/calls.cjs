@@ -1,5 +1,8 @@
-// What a caller gives and gets: outcomes, and what is thrown.
+// What a caller gives and gets: calls, attempts, outcomes, and what is thrown.
 "use strict";
+
+const { AsyncLocalStorage } = require("node:async_hooks");
+const { createHash } = require("node:crypto");
 
 const FORMS = ["failure", "refusal", "dispatch", "openai", "anthropic"];
 
@@ -68,4 +71,65 @@ class Outcome {
   }
 }
 
-module.exports = { CallFailed, DispatcherLost, FORMS, Outcome, PlayproofError, ToolError };
+/** One request that the dispatcher wants: an attempt, or a refresh or a reversal (`asked`). */
+class Attempt {
+  #heldMs = 0;
+  #since;
+  constructor(fields) { Object.assign(this, fields); }
+
+  /** Does `work` while the clock of this request stands still: a person is asked. */
+  hold = async (work) => {
+    this.#since = performance.now();
+    try {
+      return await work();
+    } finally {
+      [this.#heldMs, this.#since] = [this.heldMs, undefined];
+    }
+  };
+
+  get heldMs() { return this.#heldMs + (this.#since === undefined ? 0 : performance.now() - this.#since); }
+}
+
+// -- where a call belongs -----------------------------------------------------------------------------------------------
+
+const place = new AsyncLocalStorage(); // { run, step, attempt }
+
+/** The calls within `work` belong to this run, and to this step of it. */
+function run(name, work, { step } = {}) { return place.run({ run: name, step }, work); }
+
+/** The attempt for which a function runs: its key goes to the upstream. */
+function attempt() { return place.getStore()?.attempt; }
+
+/** The key of a call that is made once in this step of this run with these arguments; the Python client makes the same. */
+function autoKey(run, step, tool, args) {
+  if (!run || !step) throw new TypeError(`${tool}: key "auto" needs the run and the step: without them, two calls that are meant are one`);
+  const sorted = (value) => {
+    if (Array.isArray(value)) return value.map(sorted);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name])]));
+  };
+  const text = JSON.stringify([run, step, tool, sorted(JSON.parse(JSON.stringify(args)))]);
+  const ascii = text.replace(/[\u007f-\uffff]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return `auto-${createHash("sha256").update(ascii).digest("hex").slice(0, 32)}`;
+}
+
+const OPTIONS = { key: "string", run: "string", token: "string", timeoutMs: "number", answerWithinMs: "number", steps: "object", id: "string", signal: "object" };
+
+/** Throws where the dispatcher could not read the call. */
+function check(tool, args, send, options) {
+  if (typeof tool !== "string" || tool === "") throw new TypeError("the tool of a call is a text");
+  if (typeof send !== "function") throw new TypeError("`send` of a call is a function that makes one request");
+  refuseUnknown(options, Object.keys(OPTIONS), "a call");
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && typeof value !== OPTIONS[name]) throw new TypeError(`\`${name}\` of a call is a ${OPTIONS[name]}, not ${value}`);
+    if (typeof value === "number" && !(value >= 0)) throw new RangeError(`\`${name}\` of a call is a number of milliseconds from 0, not ${value}`);
+  }
+  JSON.stringify([args, options.steps]);
+}
+
+function refuseUnknown(options, known, of) {
+  const strange = Object.keys(options).find((name) => !known.includes(name));
+  if (strange !== undefined) throw new TypeError(`${of} has no option \`${strange}\`, only ${known.join(", ")}`);
+}
+
+module.exports = { Attempt, CallFailed, DispatcherLost, FORMS, Outcome, PlayproofError, ToolError, attempt, autoKey, check, place, refuseUnknown, run };

@@ -7,9 +7,10 @@
 // After the death of the process, both are compared, and no request is ever made twice.
 "use strict";
 
+const { AsyncResource } = require("node:async_hooks");
 const { randomBytes } = require("node:crypto");
-const { CallFailed, DispatcherLost, FORMS, Outcome, PlayproofError, ToolError } = require("./calls.cjs");
-const { errorOf, errorOfValue } = require("./errors.cjs");
+const { Attempt, CallFailed, DispatcherLost, FORMS, Outcome, PlayproofError, ToolError, attempt, autoKey, check, place, refuseUnknown, run } = require("./calls.cjs");
+const { errorOf, errorOfValue, passes } = require("./errors.cjs");
 const { Process } = require("./process.cjs");
 const program = require("./program.cjs");
 
@@ -23,6 +24,8 @@ const INTERRUPTED = { error: { kind: "interrupted", message: "the program that s
 const UNREADABLE = ["bad_line", "line_too_long", "unknown_type"];
 const SUCCESS = ["succeeded", "succeeded_after_compensation"];
 const SHARED = ["joined", "cached"];
+const HANDLERS = ["onRefresh", "onReversal", "onQueue", "onEvent"];
+const HELD_AGAIN_MS = 50; // a clock that stands still is looked at again
 
 /** What came of a request, by what it threw or gave. */
 async function whatCame(hasThrown, what) {
@@ -48,6 +51,9 @@ class Open {
   values = {}; // of an action: of its steps
   constructor(fields) {
     Object.assign(this, fields);
+    // Where its caller was: its requests are made there.
+    this.scope = fields.of?.scope ?? new AsyncResource("playproof.call");
+    this.place = fields.of?.place ?? { step: place.getStore()?.step, run: fields.run };
     this.ended = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }));
     this.ended.catch(() => {}); // who waits hears of it
   }
@@ -76,6 +82,7 @@ class Dispatcher {
   #process = null;
   #hello = null; // of a process that has not answered it
   #starting = null;
+  #first = null; // in the shadow: whether it has started
   #lost = null; // why no call can be made
   #isClosing = false;
   #unheard = [];
@@ -90,31 +97,31 @@ class Dispatcher {
   /** How often the process was started again. */
   restarts = 0;
 
-  /** Handlers may be set until the first call: `onRefresh`, `onReversal`, `onQueue`, `onEvent`. */
-  constructor({ playbook, journal, lock, unlocked = false, program: named, messages = FORMS, ...handlers }) {
-    this.#options = { journal, messages };
+  /** Handlers may be set until the first call: `onRefresh`, `onReversal`, `onQueue`, `onEvent`. In the `shadow`, each call is sent
+   * once and at once, and what the playbook would have done is in the journal. */
+  constructor({ playbook, journal, lock, unlocked = false, shadow = false, program: named, messages = FORMS, ...handlers } = {}) {
+    if (playbook === undefined) throw new TypeError("`playbook` is missing: its path, or the name of a shipped one");
+    refuseUnknown(handlers, HANDLERS, "a dispatcher (besides `playbook`, `journal`, `lock`, `unlocked`, `shadow`, `program` and `messages`)");
+    this.#options = { journal, messages, shadow };
     const given = (flag, value) => (value === undefined ? [] : [flag, String(value)]);
     const words = typeof named === "string" ? [named] : named;
     this.#command = () => [...(words ?? [found()]), "serve", "--playbook", String(playbook), ...given("--journal", journal),
-      ...given("--lock", lock), ...(unlocked ? ["--unlocked"] : [])];
-    for (const name of ["onRefresh", "onReversal", "onQueue", "onEvent"]) this[name] = handlers[name];
+      ...given("--lock", lock), ...(unlocked ? ["--unlocked"] : []), ...(shadow ? ["--shadow"] : [])];
+    for (const name of HANDLERS) this[name] = handlers[name];
   }
 
   // -- what a program says ---------------------------------------------------------------------------------------------
 
-  /** Makes a call. `send(attempt)` makes one request of it, as often as the playbook says. A call that was sent never rejects. */
-  async call(tool, args, send, { key, run, token, timeoutMs, answerWithinMs, steps, id, signal } = {}) {
+  /** Makes a call. `send(attempt)` makes one request of it, as often as the playbook says. A call that was sent never rejects,
+   * but with the signal of a framework that `send` throws. */
+  async call(tool, args, send, options = {}) {
+    check(tool, args, send, options);
+    const { signal } = options;
     signal?.throwIfAborted();
+    if (this.#options.shadow) return this.#callBeside(tool, args, send, options);
     await this.start();
     signal?.throwIfAborted();
-    if (this.#lost !== null || this.#isClosing) throw new PlayproofError(this.#lost ?? "the dispatcher is closed");
-    const name = id ?? `${run ?? "call"}-${this.#prefix}-${++this.#number}`;
-    if (this.#calls.has(name)) throw new PlayproofError(`a call has the id ${name}`);
-    const call = new Open({ id: name, tool, args, key, run, send });
-    const line = { type: "call", id: name, tool, args, run, key, token, timeout_ms: timeoutMs, answer_within_ms: answerWithinMs, steps };
-    this.#say(call, line); // throws for arguments that are no JSON: nothing was taken
-    this.#calls.set(name, call);
-    this.#hold();
+    const call = this.#begin(tool, args, send, options);
     const leave = () => this.#cancel(call);
     signal?.addEventListener("abort", leave, { once: true });
     try {
@@ -124,21 +131,78 @@ class Dispatcher {
     }
   }
 
-  /** Makes calls at once, in their order, and gives their outcomes in the same order: `[tool, args, send, options]` each. */
-  gather(calls) {
+  #begin(tool, args, send, { key, run = place.getStore()?.run, token, timeoutMs, answerWithinMs, steps, id }) {
+    if (this.#lost !== null || this.#isClosing) throw new PlayproofError(this.#lost ?? "the dispatcher is closed");
+    const name = id ?? `${run ?? "call"}-${this.#prefix}-${++this.#number}`;
+    if (this.#calls.has(name)) throw new PlayproofError(`a call has the id ${name}`);
+    const call = new Open({ id: name, tool, args, key, run, send });
+    this.#say(call, { type: "call", id: name, tool, args, run, key, token, timeout_ms: timeoutMs, answer_within_ms: answerWithinMs, steps });
+    this.#calls.set(name, call);
+    this.#hold();
+    return call;
+  }
+
+  /** In the shadow: sends at once, whatever becomes of the dispatcher, and tells it what came. */
+  async #callBeside(tool, args, send, options) {
+    await (this.#first ??= this.start().catch((error) => process.emitWarning(`playproof: nothing is told in the shadow: ${error.message}`)));
+    const { key, run = place.getStore()?.run, id = "", signal } = options;
+    let call;
+    try {
+      call = this.#begin(tool, args, send, options);
+    } catch (error) {
+      if (!(error instanceof PlayproofError)) throw error;
+      call = new Open({ id, tool, args, key, run, send });
+    }
+    const attempt = new Attempt({ id: call.id, tool, args, key, run, number: 1, asked: "attempt", evidence: 0, signal: signal ?? new AbortController().signal });
+    const request = { attempt, said: undefined, hasTimedOut: false, timer: undefined, began: performance.now() };
+    call.requests.set("attempt 1 ", request);
+    const tell = async (hasThrown, what) => {
+      const came = await whatCame(hasThrown, what);
+      clearTimeout(request.timer);
+      if (this.#calls.get(call.id) !== call || this.#lost !== null) return;
+      this.#calls.delete(call.id);
+      if (hasThrown && (passes(what) || signal?.aborted)) this.#say(call, { type: "cancel", id: call.id });
+      else this.#told(call, request, came);
+    };
+    try {
+      const value = await place.run({ ...call.place, attempt }, () => send(attempt));
+      await tell(false, value);
+      return new Outcome({ done: call.id, outcome: "succeeded", attempts: 1 }, call, { ok: true, value });
+    } catch (thrown) {
+      await tell(true, thrown);
+      throw thrown;
+    }
+  }
+
+  /** Makes calls at once, in their order, and gives their outcomes in the same order: `[tool, args, send, options]` each. What is
+   * wrong with any of them is thrown before the first is sent. */
+  async gather(calls) {
+    for (const [tool, args, send, options = {}] of calls) check(tool, args, send, options);
     return Promise.all(calls.map((call) => this.call(...call)));
   }
 
-  /** The function is a tool: who calls it makes a call, and gets its result, or `CallFailed`. `key` and `run` are texts, or
-   * functions of the arguments and the context. Steps of actions use the function, too. */
-  tool(name, fn, { key, run, timeoutMs } = {}) {
+  /** The function is a tool: who calls it makes a call, and gets its result, or `CallFailed`. `key`, `run` and `step` are texts, or
+   * functions of the arguments and the context; the key "auto" is made of run, step, tool and arguments. Steps of actions use the
+   * function, too. */
+  tool(name, fn, { key, run, step, timeoutMs } = {}) {
     this.#tools.set(name, fn);
     return async (args, context = {}) => {
       const of = (what) => (typeof what === "function" ? what(args, context) : what);
-      const signal = context?.abortSignal ?? context?.signal;
-      const options = { key: of(key), run: of(run) ?? context?.run, timeoutMs, signal };
+      const options = { key: of(key), run: of(run) ?? context?.run ?? place.getStore()?.run, timeoutMs, signal: context?.abortSignal ?? context?.signal };
+      if (key === "auto") {
+        options.key = autoKey(options.run, of(step) ?? place.getStore()?.step, name, args);
+        if (await this.#isRepeatable(name)) throw new TypeError(`${name}: the key "auto" would make one of the calls of a tool that is \`repeatable\``);
+      }
       return (await this.call(name, args, (attempt) => fn(args, attempt), options)).result();
     };
+  }
+
+  #isRepeatable(tool) {
+    return this.#ask({ type: "ask", what: "tool", tool }).then((facts) => facts.repeatable === true, (error) => {
+      if (error instanceof PlayproofError && error.code !== undefined) return false; // it is not asked for facts
+      if (this.#options.shadow) return false;
+      throw error;
+    });
   }
 
   /** The actions that the run may make now; nothing without a graph. */
@@ -201,7 +265,8 @@ class Dispatcher {
     if (this.#hello !== null) {
       const { reject } = this.#hello;
       this.#hello = null;
-      reject(new PlayproofError(why ?? `the dispatcher did not start: ${process.stderr || "it said nothing"}`));
+      const said = process.stderr.replace("`--unlocked`", "`unlocked: true`") || "it said nothing";
+      reject(new PlayproofError(why ?? `the dispatcher did not start: ${said}`));
     } else if (process === this.#process) {
       this.#process = null;
       if (this.#isClosing) this.#unheard = [];
@@ -352,12 +417,16 @@ class Dispatcher {
     const name = `${asked} ${want.attempt ?? ""} ${want.evidence ?? ""}`;
     const earlier = call.requests.get(name);
     if (earlier !== undefined) {
+      if (this.#options.shadow && earlier.timer === undefined) {
+        const left = () => earlier.began + want.within_ms - performance.now();
+        after(left, () => { earlier.hasTimedOut = true; this.#answer(call, earlier, { timeout: true }); }, (timer) => { earlier.timer = timer.unref(); });
+      }
       if (earlier.said !== undefined) this.#write({ kind: "answer", text: earlier.said, call, answer: null });
       return;
     }
     const abort = new AbortController();
     const { tool, args, key, run, refreshed } = call;
-    const attempt = { id: call.id, tool, args, key, run, number: want.attempt ?? 0, asked, token: want.token, evidence: want.evidence ?? 0, refreshed, signal: abort.signal };
+    const attempt = new Attempt({ id: call.id, tool, args, key, run, number: want.attempt ?? 0, asked, token: want.token, evidence: want.evidence ?? 0, refreshed, signal: abort.signal });
     const request = { attempt, abort, said: undefined, hasTimedOut: false, timer: undefined };
     call.requests.set(name, request);
     const ofStep = call.of === undefined ? undefined : this.#tools.get(tool);
@@ -366,9 +435,13 @@ class Dispatcher {
     if (call.hasGone || send === undefined) return this.#answer(call, request, call.hasGone ? NOT_SENT : NO_HANDLER);
     const ends = performance.now() + (want.within_ms ?? Infinity);
     if (want.within_ms !== undefined) {
-      after(() => ends - performance.now(), () => this.#onTime(call, request, want.within_ms), (timer) => { request.timer = timer; });
+      const left = () => { // a clock that stands still is at its end no earlier than after a while
+        const ms = ends - performance.now() + attempt.heldMs;
+        return ms > 0 && attempt.heldMs > 0 ? Math.max(ms, HELD_AGAIN_MS) : ms;
+      };
+      after(left, () => this.#onTime(call, request, want.within_ms), (timer) => { request.timer = timer; });
     }
-    this.#make(call, request, send);
+    call.scope.runInAsyncScope(() => place.run({ ...call.place, attempt }, () => this.#make(call, request, send)));
   }
 
   async #make(call, request, send) {
@@ -379,18 +452,24 @@ class Dispatcher {
     } catch (thrown) {
       [hasThrown, what] = [true, thrown];
     }
+    if (hasThrown && passes(what)) {
+      clearTimeout(request.timer);
+      call.reject(what);
+      return this.#cancel(call);
+    }
     const came = await whatCame(hasThrown, what);
     clearTimeout(request.timer);
     if (this.#lost !== null || (hasThrown && (call.hasGone || request.hasTimedOut) && request.abort.signal.aborted && what === request.abort.signal.reason)) return;
     const { asked } = request.attempt;
-    if (request.hasTimedOut) {
-      const { number } = request.attempt;
-      if (asked === "attempt") this.#say(call, { type: "answer", id: call.id, attempt: number, late: true, ...came }, null, "late");
-      return;
-    }
-    if (asked === "refresh") call.refreshed = hasThrown ? undefined : what;
-    else if (asked === "attempt") Object.assign(call, came.ok ? { value: what, error: undefined } : { value: undefined, error: what });
-    this.#answer(call, request, came);
+    if (asked === "attempt" && !request.hasTimedOut) Object.assign(call, came.ok ? { value: what, error: undefined } : { value: undefined, error: what });
+    if (asked === "refresh" && !request.hasTimedOut) call.refreshed = hasThrown ? undefined : what;
+    if (asked === "attempt" || !request.hasTimedOut) this.#told(call, request, came);
+  }
+
+  /** Says what came of a request, in its time or late. */
+  #told(call, request, came) {
+    if (!request.hasTimedOut) return this.#answer(call, request, came);
+    this.#say(call, { type: "answer", id: call.id, attempt: request.attempt.number, late: true, ...came }, null, "late");
   }
 
   #onTime(call, request, within) {
@@ -402,8 +481,9 @@ class Dispatcher {
   }
 
   #answer(call, request, came) {
-    const { asked, number } = request.attempt;
-    request.said = this.#say(call, { type: "answer", id: call.id, ...(asked === "attempt" ? { attempt: number } : { asked }), ...came });
+    const { asked, number, heldMs } = request.attempt;
+    const held = heldMs > 0 ? { held_ms: Math.round(heldMs * 1000) / 1000 } : {};
+    request.said = this.#say(call, { type: "answer", id: call.id, ...(asked === "attempt" ? { attempt: number } : { asked }), ...held, ...came });
   }
 
   // -- the end of a call -----------------------------------------------------------------------------------------------
@@ -462,4 +542,4 @@ function found() {
   return program.find() ?? "playproof";
 }
 
-module.exports = { CallFailed, Dispatcher, DispatcherLost, Outcome, PlayproofError, ToolError, errorOf, found };
+module.exports = { Attempt, CallFailed, Dispatcher, DispatcherLost, Outcome, PlayproofError, ToolError, attempt, autoKey, errorOf, found, run };

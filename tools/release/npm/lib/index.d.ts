@@ -14,10 +14,11 @@ export declare class ToolError extends Error {
 export declare class PlayproofError extends Error { readonly code?: string }
 export declare class DispatcherLost extends PlayproofError { readonly effect: Effect }
 export declare class CallFailed extends Error { readonly outcome: Outcome }
-export interface Attempt<A = unknown> {
+export declare class Attempt<A = unknown> {
   readonly id: string; readonly tool: string; readonly args: A; readonly key?: string; readonly run?: string; readonly number: number;
   readonly asked: "attempt" | "refresh" | "reversal"; readonly token?: string; readonly evidence: number; readonly refreshed?: unknown;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal; readonly heldMs: number;
+  hold<V>(work: () => V | PromiseLike<V>): Promise<V>;
 }
 export declare class Outcome<V = unknown> {
   readonly said: Record<string, unknown>; readonly id: string; readonly tool: string; readonly args: unknown; readonly key?: string;
@@ -35,7 +36,7 @@ export interface Handlers {
   onRefresh?: Send; onReversal?: Send; onQueue?: (outcome: Outcome) => unknown; onEvent?: (event: Record<string, unknown>) => unknown;
 }
 export interface DispatcherOptions extends Handlers {
-  playbook: string; journal?: string; lock?: string; unlocked?: boolean; program?: string | string[]; messages?: Form[];
+  playbook: string; journal?: string; lock?: string; unlocked?: boolean; shadow?: boolean; program?: string | string[]; messages?: Form[];
 }
 export interface ToolContext { run?: string; signal?: AbortSignal; abortSignal?: AbortSignal; [name: string]: any }
 export type OfArguments<A> = string | ((args: A, context: ToolContext) => string | undefined);
@@ -47,7 +48,7 @@ export declare class Dispatcher implements Handlers {
   call<A, V>(tool: string, args: A, send: Send<A, V>, options?: CallOptions): Promise<Outcome<V>>;
   gather(calls: [tool: string, args: any, send: Send, options?: CallOptions][]): Promise<Outcome[]>;
   tool<A, V>(name: string, fn: (args: A, attempt: Attempt<A>) => V | PromiseLike<V>,
-    options?: { key?: OfArguments<A>; run?: OfArguments<A>; timeoutMs?: number }): (args: A, context?: ToolContext) => Promise<V>;
+    options?: { key?: OfArguments<A>; run?: OfArguments<A>; step?: OfArguments<A>; timeoutMs?: number }): (args: A, context?: ToolContext) => Promise<V>;
   validNext(run: string): Promise<string[] | undefined>;
   history(run?: string): Promise<{ history: Record<string, unknown>[]; open: Record<string, unknown>[] }>;
   resolve(id: string, effect: "applied" | "not_applied", by: string): Promise<void>;
@@ -57,3 +58,9 @@ export declare class Dispatcher implements Handlers {
 }
 /** What something thrown means as an error of the dispatch protocol. */
 export declare function errorOf(thrown: unknown): Facts;
+/** The calls within belong to this run, and to this step of it. */
+export declare function run<V>(name: string, work: () => V, options?: { step?: string }): V;
+/** The attempt for which a function runs. */
+export declare function attempt(): Attempt | undefined;
+/** The key that `key: "auto"` makes. */
+export declare function autoKey(run: string | undefined, step: string | undefined, tool: string, args: unknown): string;

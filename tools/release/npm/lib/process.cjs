@@ -2,6 +2,7 @@
 "use strict";
 
 const { spawn } = require("node:child_process");
+const { missing } = require("./program.cjs");
 
 const STDERR_MAX = 64 * 1024;
 const ENDS_WITHIN_MS = 5_000;
@@ -28,7 +29,7 @@ class Process {
     child.stderr.on("data", (text) => { this.#stderr = (this.#stderr + text).slice(-STDERR_MAX); });
     this.ended = new Promise((resolve) => {
       const end = (why) => { resolve(); onEnd(this, why); };
-      child.once("error", (error) => { if (child.pid === undefined) end(`the dispatcher cannot be started: ${error.message}`); });
+      child.once("error", (error) => { if (child.pid === undefined) end(`the dispatcher cannot be started: ${missing(command, error)}`); });
       child.once("close", () => end()); // everything that it wrote was read
     });
   }

@@ -37,4 +37,12 @@ function explain() {
     "  npm install playproof --include=optional";
 }
 
-module.exports = { find, explain };
+/** Why a program could not be started. */
+function missing(command, error) {
+  if (error.code !== "ENOENT") return `${command} cannot be started: ${error.message}`;
+  if (command !== "playproof") return `there is no program ${command}`;
+  return "the program `playproof` is neither in a package of this platform nor on the path: " +
+    "`npm install playproof --include=optional` installs it; else say where it is with `program`";
+}
+
+module.exports = { find, explain, missing };

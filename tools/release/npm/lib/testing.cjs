@@ -12,6 +12,7 @@ const { spawn, spawnSync } = require("node:child_process");
 const readline = require("node:readline");
 const { PlayproofError, ToolError, found } = require("./index.cjs");
 const { AsyncLocalStorage } = require("node:async_hooks");
+const { missing } = require("./program.cjs");
 const { here, install, real } = require("./virtual.cjs");
 
 const PATIENCE_MS = 5_000;
@@ -220,7 +221,7 @@ class Case {
 function cases(path, { playbook, program = found() } = {}) {
   const words = ["conform", "--list", ...(playbook === undefined ? [] : ["--playbook", playbook]), path];
   const done = spawnSync(program, words, { encoding: "utf8", maxBuffer: 1 << 26, windowsHide: true });
-  if (done.status !== 0) throw new PlayproofError(done.stderr?.trim() || String(done.error));
+  if (done.status !== 0) throw new PlayproofError(done.error === undefined ? done.stderr.trim() : missing(program, done.error));
   return done.stdout.trim().split("\n").map((line) => new Case(JSON.parse(line), playbook, program));
 }
 

@@ -117,7 +117,7 @@ class _Selector(selectors.DefaultSelector):
     def select(self, timeout: Optional[float] = None) -> Any:
         ready = super().select(0)
         if self._world.is_over:
-            return ready or super().select(min(timeout or 0.05, 0.05))
+            return ready or super().select(0.05 if timeout is None else min(timeout, 0.05))
         if ready or timeout == 0:
             self._world.check_patience()
             return ready

@@ -39,7 +39,8 @@ class Case(unittest.IsolatedAsyncioTestCase):
             self.skipTest("the program is not built, and PLAYPROOF_BIN does not name it")
         faulthandler.dump_traceback_later(HANGS_AFTER_S, exit=True)
         self.addCleanup(faulthandler.cancel_dump_traceback_later)
-        folder = tempfile.TemporaryDirectory()
+        # A process that dies loses nothing that it has written: no test needs a real disk.
+        folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.playbook = write_playbook(self.folder)

@@ -67,3 +67,7 @@ class Conformance(unittest.TestCase):
     def test_a_fixture_that_is_not_there_is_an_error(self):
         with self.assertRaises(playproof.PlayproofError):
             playproof.conform(cautious, "no-such.yaml", playbook="standard", program=program())
+
+
+if __name__ == "__main__":
+    unittest.main()
