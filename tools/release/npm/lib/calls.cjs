@@ -9,6 +9,7 @@ const FORMS = ["failure", "refusal", "dispatch", "openai", "anthropic"];
 /** A failed request, as the rules of a playbook read it. `accepted`: the work goes on; `suspected`: it may be none. */
 class ToolError extends Error {
   constructor(fields = {}, options) {
+    if (typeof fields !== "object") throw new TypeError("a ToolError has fields: { kind, message, status, code, retry_after_ms, headers }");
     const { accepted = false, suspected = false, ...rest } = fields;
     super(rest.message ?? rest.kind ?? "failed", options);
     this.name = "ToolError";
@@ -121,7 +122,7 @@ function check(tool, args, send, options) {
   if (typeof send !== "function") throw new TypeError("`send` of a call is a function that makes one request");
   refuseUnknown(options, Object.keys(OPTIONS), "a call");
   for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && typeof value !== OPTIONS[name]) throw new TypeError(`\`${name}\` of a call is a ${OPTIONS[name]}, not ${value}`);
+    if (value !== undefined && value !== null && typeof value !== OPTIONS[name]) throw new TypeError(`\`${name}\` of a call is a ${OPTIONS[name]}, not ${value}`);
     if (typeof value === "number" && !(value >= 0)) throw new RangeError(`\`${name}\` of a call is a number of milliseconds from 0, not ${value}`);
   }
   JSON.stringify([args, options.steps]);

@@ -341,7 +341,8 @@ class Dispatcher {
   }
 
   #onLine(process, line) {
-    const answer = JSON.parse(line);
+    let answer;
+    try { answer = JSON.parse(line); } catch { return process.refuse(line); }
     if (this.#hello !== null) {
       const { resolve, reject } = this.#hello;
       this.#hello = null;

@@ -37,6 +37,13 @@ class Process {
   get pid() { return this.#child.pid; }
   get stderr() { return this.#stderr.trim(); }
 
+  /** It says what is no line of the protocol: it has ended for us. */
+  refuse(line) {
+    this.#stderr = `it says \`${line.slice(0, 200)}\`, which is no line of the protocol`;
+    this.#child.stdout.removeAllListeners("data").resume();
+    this.#child.kill("SIGKILL");
+  }
+
   /** Lines of one turn are written together. */
   say(line) {
     if (this.#said.length === 0) setImmediate(() => this.#flush());

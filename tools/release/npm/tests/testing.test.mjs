@@ -79,9 +79,11 @@ test("all clocks move together, and the runner keeps its own", async () => {
   assert.ok(ticks > 0 && Date.now() - began < 3_000);
 });
 
-test("code that never ends fails", async () => {
+test("code that never ends, or never begins, fails", async () => {
   await assert.rejects(refund.run(() => new Promise(() => {})), /waits for ever/);
   await assert.rejects(refund.run(async () => { for (;;) await pause(1); }), /does not end/);
   await assert.rejects(refund.run(async () => { while (Date.now() > 0); }), /reads the clock/);
   assert.throws(() => send(), /a case/);
+  await assert.rejects(refund.run(async () => nothing.there), /no request was made: refund ended with ReferenceError/);
+  await assert.rejects(refund.run(), TypeError);
 });

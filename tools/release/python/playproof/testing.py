@@ -342,6 +342,8 @@ class Case:
         outcomes: Optional[Dict[Type[BaseException], str]] = None,
     ) -> Line:
         """What the code does: the last line of the program, with what each call returned or raised in `ends`."""
+        if not callable(call_tool):
+            raise TypeError("`call_tool(tool, args, key)` is a function")
         if asyncio._get_running_loop() is not None:
             raise RuntimeError("a case has a loop of its own: call it from an ordinary `def` test")
         world = _World(self, call_tool, error, outcomes or {})
@@ -365,7 +367,8 @@ class Case:
             import unittest
 
             raise unittest.SkipTest("calls at once that share something: blocking code would need threads")
-        said = explain(self.rehearse(call_tool, error=error, outcomes=outcomes), check)
+        result = self.rehearse(call_tool, error=error, outcomes=outcomes)
+        said = explain(result, check) or unsent(result)
         if said:
             raise AssertionError(said)
 
@@ -394,6 +397,15 @@ def explain(result: Line, check: str = "harm") -> str:
         said.append("sends: " + ("; ".join(sends) or "none"))
         said.append(f"playproof explain {result['fixture']} shows what the playbook does")
     return "\n".join(said)
+
+
+def unsent(result: Line) -> str:
+    """Code that breaks before it sends does no harm, but was not asked either."""
+    decided = (each for decisions in result["decided"].values() for each in decisions)
+    if result["sends"] or not any(each["what"].startswith("send") for each in decided):
+        return ""
+    raised = ((call, what) for call, what in result["ends"].items() if isinstance(what, BaseException))
+    return next((f"no request was made: {call} ended with {type(what).__name__}: {what}" for call, what in raised), "")
 
 
 def listed(path: Path, *, playbook: Optional[Path] = None, program: Optional[Path] = None) -> Iterator[Case]:

@@ -144,7 +144,7 @@ class Testing(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "case.run"):
             send()
 
-    def test_code_that_never_ends_fails(self):
+    def test_code_that_never_ends_or_never_begins_fails(self):
         async def for_ever(tool, args, key):
             await asyncio.get_running_loop().create_future()
 
@@ -159,6 +159,12 @@ class Testing(unittest.TestCase):
             while time.monotonic() >= 0:
                 pass
 
+        async def breaks(tool, args, key):
+            return nothing_there  # noqa: F821
+
+        with self.assertRaisesRegex(AssertionError, "no request was made: refund ended with NameError"):
+            self.refund.run(breaks)
+        self.assertRaises(TypeError, self.refund.run, None)
         for code, why in ((for_ever, "for ever"), (never_stops, "does not end"), (reads_the_clock, "reads the clock")):
             began = time.monotonic()
             with self.assertRaisesRegex(AssertionError, why):
