@@ -126,6 +126,8 @@ test("what cannot be said is refused, and nothing is sent", async () => {
   }
   assert.equal((await d.call(REFUND, {}, () => 1, { key: undefined })).value, 1);
   await d.close();
+  await assert.rejects(dispatcher({ program: ["node", "-e", "setInterval(() => console.log('hello'), 9)"] }).start(), /no line of the protocol/);
+  assert.throws(() => new ToolError("timeout"), /has fields/);
   assert.throws(() => new Dispatcher({}), /`playbook` is missing/);
   assert.throws(() => new Dispatcher({ playbook: "standard", onQueu: never }), /no option `onQueu`/);
   await assert.rejects(dispatcher({ unlocked: false }).call(REFUND, {}, never), (error) => error instanceof PlayproofError && /unlocked: true/.test(error.message));

@@ -44,6 +44,8 @@ class Call:
                 raise TypeError(f"{name} of a call is a text, not {value!r}")
         if not self.tool:
             raise PlayproofError("`tool` is missing", "bad_line")
+        if not callable(self.send):
+            raise TypeError("`send` of a call is a function that makes one request")
         for name in ("timeout_ms", "answer_within_ms"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):

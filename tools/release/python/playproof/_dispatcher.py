@@ -434,7 +434,11 @@ class Dispatcher:
             self._process.say(said.line)
 
     def _on_line(self, line: bytes) -> None:
-        answer = decode(line.decode())
+        try:
+            answer = decode(line.decode())
+        except ValueError:
+            process = self._process if self._hello is None else self._next
+            return None if process is None else process.refuse(line)
         if self._hello is not None:
             hello, self._hello = self._hello, None
             if "error" in answer:

@@ -48,6 +48,15 @@ class Process(asyncio.SubprocessProtocol):
             self._transport.kill()
             await self.ended
 
+    def refuse(self, line: bytes) -> None:
+        """It says what is no line of the protocol: it has ended for us."""
+        self._stderr = b"it says `" + line[:200] + b"`, which is no line of the protocol"
+        self._on_line = lambda line: None
+        try:
+            self._transport.kill()
+        except ProcessLookupError:
+            pass
+
     def stderr(self) -> str:
         return self._stderr.decode("utf-8", "replace").strip()
 

@@ -412,7 +412,10 @@ def listed(path: Path, *, playbook: Optional[Path] = None, program: Optional[Pat
     """The fixtures of a folder, or one, that run under the playbook."""
     command = [os.fspath(program or find_program()), "conform", "--list"]
     command += ["--playbook", os.fspath(playbook)] if playbook else []
-    done = subprocess.run([*command, os.fspath(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        done = subprocess.run([*command, os.fspath(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise PlayproofError(f"{command[0]} cannot be started: {error}") from None
     if done.returncode:
         raise PlayproofError(done.stderr.decode("utf-8", "replace").strip())
     for line in done.stdout.decode("utf-8").splitlines():

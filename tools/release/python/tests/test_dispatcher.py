@@ -270,7 +270,15 @@ class Asynchronous(Case):
             with self.assertRaises(PlayproofError) as refused:
                 await d.call("", {}, lambda attempt: self.fail("sent"))
             self.assertEqual(refused.exception.code, "bad_line")
+            with self.assertRaises(TypeError):
+                await d.call(REFUND, {}, None)
             self.assertEqual((await d.call(REFUND, {}, lambda attempt: 1)).value, 1)
+
+    async def test_a_program_that_speaks_no_protocol_is_refused(self):
+        d = playproof.Dispatcher(self.playbook, program="/bin/echo")
+        with self.assertRaisesRegex(PlayproofError, "no line of the protocol"):
+            await d.start()
+        await d.close()
 
     async def test_a_playbook_that_is_not_there_is_named(self):
         with self.assertRaises(PlayproofError) as refused:
