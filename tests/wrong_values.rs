@@ -112,6 +112,7 @@ fn fixture_with(more: &[(&str, Value)]) -> Value {
         "upstream": { "a": [{ "error": { "kind": "down", "message": "m", "status": 503, "code": "c", "retry_after_ms": 5,
                                           "should_retry": true, "headers": { "x": ["1", "2"] } }, "latency_ms": 3, "applied": true }] },
         "outages": { "pay": [{ "from_ms": 1, "to_ms": 5, "answer": { "ok": {}, "latency_ms": 2 } }] },
+        "crash": { "at_ms": 1, "restart_ms": 2 },
         "before": [{ "tool": "pay", "args": { "x": 2 }, "key": "before" }],
         "expect": { "it": {
             "a": { "outcome": "refused", "why": "circuit_open", "effect": "not_applied", "attempts": 0 },
@@ -180,7 +181,9 @@ pub fn documents() -> Vec<(File, Value, &'static str)> {
     );
     let files = playbooks.into_iter().map(|(it, place)| (File::Playbook, without_nulls(it), place));
     let tools = json!({ "format": "tools/1", "tools": { "pay": tool() } });
-    files.chain([(File::Tools, tools, ""), (File::Fixture, fixture_with(&[]), "")]).collect()
+    let after = fixture_with(&[("/crash", json!({ "after": "a" }))]);
+    let fixtures = [(File::Fixture, fixture_with(&[]), ""), (File::Fixture, after, "/crash")];
+    files.chain([(File::Tools, tools, "")]).chain(fixtures).collect()
 }
 
 /// The same without the keys that were set to nothing.

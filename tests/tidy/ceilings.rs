@@ -8,9 +8,9 @@ use crate::tidy::tree::{Tree, Violation};
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 11] = [
     ("crates/analysis/src", 18_050),
-    ("crates/engine/src", 20_150),
+    ("crates/engine/src", 20_300),
     ("crates/explore/src", 5_250),
-    ("crates/formats/src", 12_200),
+    ("crates/formats/src", 12_300),
     ("crates/report/src", 13_950),
     ("crates/intake/src", 20_300),
     ("crates/live/src", 1_450),

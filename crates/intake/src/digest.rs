@@ -54,6 +54,8 @@ pub enum DigestEntry {
     Answer(AnswerEntry),
     /// The end of the run with this hash.
     RunEnd(u128),
+    /// The death of the dispatcher of the run with this hash, or of all runs, with its place.
+    Crash(Option<u128>, Option<Instant>, Place),
     /// What a dispatcher did with an earlier call.
     Dispatch(DispatchEntry),
     /// What makes the decisions of the lines after it.
@@ -241,6 +243,11 @@ impl<'a> Listener<'a> for DigestListener<'_, '_> {
         self.digest.entries.push(DigestEntry::RunEnd(call_hashes::run_hash(run.as_deref())));
     }
 
+    fn crash(&mut self, run: Option<Cow<'a, str>>, at: Option<Instant>) {
+        let run = run.map(|run| call_hashes::run_hash(Some(&run)));
+        self.digest.entries.push(DigestEntry::Crash(run, at, self.place));
+    }
+
     fn dispatch(&mut self, line: DispatchLine<'a>) {
         let run = call_hashes::run_hash(line.run.as_deref());
         let id = call_hashes::id_hash(run, &line.id);
@@ -324,13 +331,13 @@ mod tests {
     #[test]
     fn lines_are_counted_and_placed_whatever_their_line_breaks() {
         let read =
-            read(b"\r\n{\"tool\":\"a\"}\r\n  \n{\"type\":\"crash\"}\n{\"call_id\":\"c\",\"status\":\"ok\",\"x\":1}");
+            read(b"\r\n{\"tool\":\"a\"}\r\n  \n{\"type\":\"break\"}\n{\"call_id\":\"c\",\"status\":\"ok\",\"x\":1}");
         assert_eq!((read.lines, read.blank, read.other, read.unknown_fields, read.bad.len()), (5, 2, 1, 1, 0));
         let [DigestEntry::Call(call), DigestEntry::Answer(answer)] = &read.entries[..] else { panic!("{read:?}") };
         assert_eq!((call.call.place.line, answer.answer.place.line), (2, 5));
         let FirstUnknown { kind, field } = read.first_unknown;
         let name = |first: Option<(u64, UnknownName)>| first.map(|(line, name)| (line, name.to_string()));
-        assert_eq!((name(kind), name(field)), (Some((4, "crash".to_owned())), Some((5, "x".to_owned()))));
+        assert_eq!((name(kind), name(field)), (Some((4, "break".to_owned())), Some((5, "x".to_owned()))));
         assert_eq!(answer.id, call_hashes::id_hash(call_hashes::run_hash(None), "c"));
     }
 

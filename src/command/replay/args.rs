@@ -84,6 +84,11 @@ pub struct Options {
     #[arg(long, conflicts_with_all = ["seeds", "record", "audit", "same_decisions", "call", "report", "envelope"])]
     pub crash_everywhere: bool,
 
+    /// With `--crash-everywhere`: the dispatcher comes back without its journal and knows nothing, and who waited for a call
+    /// makes it again
+    #[arg(long, requires = "crash_everywhere")]
+    pub no_journal: bool,
+
     /// Write a line for each call that failed: what its agent is told, and the id that the message has
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "same_decisions"])]
     pub audit: Option<String>,

@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::terminal::Terminal;
 use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, Outcome};
 use playproof_engine::fixture::Fixture;
-use playproof_engine::sim::{Crash, DrivenCall, Plan, Scenario, SimulationRecord, Simulator};
+use playproof_engine::sim::{Crash, CrashAt, DrivenCall, Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::{Duration, Instant};
 use playproof_report::json::{Millis, document};
 use playproof_report::text;
@@ -27,6 +27,7 @@ const SHOWN: usize = 10;
 struct CrashesJson<'a> {
     format: &'static str,
     restart_ms: Millis,
+    journal: bool,
     fixtures: Vec<FixtureCrashes<'a>>,
 }
 
@@ -90,14 +91,16 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let mut fixtures = Vec::new();
     for (path, fixture, plans) in loaded {
-        let playbooks = plans.iter().map(|(name, plan)| with_each_crash(name, plan, fixture)).collect();
+        let playbooks =
+            plans.iter().map(|(name, plan)| with_each_crash(name, plan, fixture, args.no_journal)).collect();
         fixtures.push(FixtureCrashes { fixture: path, playbooks });
     }
     let mut groups = fixtures.iter().flat_map(|one| &one.playbooks).flat_map(|one| &one.with_crash);
     let is_found = groups.any(|group| !group.new_unsafe.is_empty());
     match args.format {
         Format::Json | Format::Jsonl => {
-            output.json(document(&CrashesJson { format: "crashes/1", restart_ms: Millis(RESTART), fixtures }))?;
+            let (restart_ms, journal) = (Millis(RESTART), !args.no_journal);
+            output.json(document(&CrashesJson { format: "crashes/1", restart_ms, journal, fixtures }))?;
         }
         Format::Table | Format::Markdown => {
             let width = style(args, terminal).width;
@@ -108,14 +111,15 @@ pub fn run(
     Ok(if is_found { Exit::Found } else { Exit::Clean })
 }
 
-fn with_each_crash(name: &str, plan: &Plan, fixture: &Fixture) -> PlaybookCrashes {
-    let scenario = Scenario::of_fixture(fixture, plan);
+fn with_each_crash(name: &str, plan: &Plan, fixture: &Fixture, forgets: bool) -> PlaybookCrashes {
+    let mut scenario = Scenario { crash: None, ..Scenario::of_fixture(fixture, plan) };
     let mut simulator = Simulator::new();
     let (ends, known) = ends_of(&scenario, simulator.run_fixture(plan, &scenario));
     let inputs = simulator.inputs();
     let mut groups: BTreeMap<(Ends, Vec<&'static str>), Group> = BTreeMap::new();
     for (after, has_left) in (1..=inputs).flat_map(|after| [(after, false), (after, true)]) {
-        let record = simulator.run_crashing(plan, &scenario, Crash { after, has_left, restart: RESTART });
+        scenario.crash = Some(Crash { when: CrashAt::Input { after, has_left }, restart: RESTART, forgets });
+        let record = simulator.run_fixture(plan, &scenario);
         let (ends, found) = ends_of(&scenario, record);
         let mut new: Vec<&str> =
             found.iter().filter(|finding| !known.contains(finding)).map(|(_, id)| id.as_str()).collect();

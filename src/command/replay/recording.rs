@@ -39,6 +39,10 @@ pub fn record(args: &Args, file: &str, loaded: &[LoadedFixture<'_>], output: &mu
             .help(format!("the fixture is for {}", names.join(", ")))
             .next(first.after(Command::new("playproof replay").path(path))));
     };
+    if fixture.crash.is_some() {
+        return Err(Failure::new("`--record` takes no fixture with a `crash`: a trace is what one dispatcher decided")
+            .help("without its `crash`, it can be recorded"));
+    }
     let (facts, facts_file) = (tools_of(fixture), facts_file(file));
     let files = std::iter::once(file).chain(facts.is_some().then_some(facts_file.as_str()));
     for file in files {

@@ -228,6 +228,13 @@ impl CallSlab {
         self.slots.get_mut(call.index())?.as_mut()
     }
 
+    /// The calls that have not ended.
+    pub(super) fn open(&self) -> impl Iterator<Item = CallId> {
+        let is_open = |call: &CallState| !matches!(call.phase, Phase::Done(_));
+        let calls = self.slots.iter().enumerate();
+        calls.filter(move |(_, call)| call.as_ref().is_some_and(is_open)).map(|(n, _)| CallId::at(n))
+    }
+
     /// Frees the call's slot.
     pub(super) fn remove(&mut self, call: CallId) {
         if self.slots.get_mut(call.index()).and_then(Option::take).is_none() {

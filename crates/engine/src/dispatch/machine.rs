@@ -69,6 +69,15 @@ impl Machine {
         self.shared = None;
     }
 
+    /// Forgets everything but how calls have ended, and gives those that had not.
+    pub fn forget(&mut self) -> Vec<CallId> {
+        let open: Vec<CallId> = self.calls.open().collect();
+        open.iter().for_each(|call| self.calls.remove(*call));
+        self.redeemed.clear();
+        self.shared = None;
+        open
+    }
+
     /// Whether a key is in flight or kept.
     pub fn knows_key(&self, key: KeyId) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.keys.knows(key))

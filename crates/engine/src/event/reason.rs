@@ -226,6 +226,15 @@ impl ErrorFacts {
         }
     }
 
+    /// The error of a request that was out when its dispatcher died: whoever sent it is gone.
+    pub fn interrupted() -> ErrorFacts {
+        ErrorFacts {
+            kind: Some("interrupted".into()),
+            message: Some("the dispatcher died while the request was out".into()),
+            ..ErrorFacts::default()
+        }
+    }
+
     /// Whether it is an error of `timeout`, as a dispatcher of ours records it.
     pub fn is_own_timeout(&self) -> bool {
         let says = self.message.as_deref().is_some_and(|message| message.starts_with("no answer within "));

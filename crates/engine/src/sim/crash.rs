@@ -1,21 +1,38 @@
 //! The death of a dispatcher: a moment between two of its inputs, and what becomes of what was under way. The inputs so far are
 //! its journal; it comes back by reading them again.
 
+use crate::dispatch::Machine;
 use crate::drive::Event;
 use crate::event::{ErrorFacts, Provenance, RequestKind};
 use crate::ids::CallId;
 use crate::time::{Duration, Instant};
 use crate::upstream::{Answer, UpstreamReply};
 
-/// When a dispatcher dies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The death of a dispatcher.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crash {
-    /// After so many inputs.
-    pub after: u32,
-    /// Whether the requests that the last of them led to have left. Those that have not are sent after the restart.
-    pub has_left: bool,
+    /// When it dies.
+    pub when: CrashAt,
     /// How long until it is there again.
     pub restart: Duration,
+    /// Whether it comes back without its journal: then it knows nothing, and who waited for a call makes it again.
+    pub forgets: bool,
+}
+
+/// When a dispatcher dies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CrashAt {
+    /// After so many inputs.
+    Input {
+        /// How many.
+        after: u32,
+        /// Whether the requests that the last of them led to have left. Those that have not are sent after the restart.
+        has_left: bool,
+    },
+    /// After everything that comes until then.
+    Time(Instant),
+    /// When all of these calls have ended.
+    Ends(Vec<CallId>),
 }
 
 /// The crash of a simulation, and the inputs before it.
@@ -32,10 +49,14 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// The crash that comes now.
-    pub fn crash_now(&mut self, has_left: bool) -> Option<Crash> {
-        let is_now = |crash: &mut Crash| crash.after == self.taken && crash.has_left == has_left;
-        self.crash.take_if(is_now)
+    /// The crash that comes now, where the next event comes at `next`.
+    pub fn crash_now(&mut self, machine: &Machine, has_left: bool, next: Option<Instant>) -> Option<Crash> {
+        let taken = self.taken;
+        self.crash.take_if(|crash| match &crash.when {
+            CrashAt::Input { after, has_left: left } => (*after, *left) == (taken, has_left),
+            CrashAt::Time(at) => has_left && next.is_none_or(|next| next > *at),
+            CrashAt::Ends(calls) => has_left && calls.iter().all(|call| machine.has_ended(*call)),
+        })
     }
 }
 
@@ -44,13 +65,8 @@ impl Journal {
 pub(super) fn survives(due: Instant, event: Event, back: Instant) -> Option<(Instant, Event)> {
     let interrupted = |asked: RequestKind, latency: Duration| {
         let latency = latency.plus(back.since(due)).minus(due.since(back));
-        let error = ErrorFacts {
-            kind: Some("interrupted".into()),
-            message: Some("the dispatcher died while the request was out".into()),
-            ..ErrorFacts::default()
-        };
-        let answer =
-            Answer { reply: UpstreamReply::failed(error), latency: Some(latency), provenance: Provenance::Modelled };
+        let reply = UpstreamReply::failed(ErrorFacts::interrupted());
+        let answer = Answer { reply, latency: Some(latency), provenance: Provenance::Modelled };
         (back, Event::Answered { asked, answer, over_timeout: false })
     };
     match event {

@@ -12,7 +12,7 @@ use crate::playbook::Access;
 use crate::time::{Duration, Instant};
 use crate::upstream::{Answer, Request, UpstreamReply};
 
-use super::crash::{Crash, Journal, survives};
+use super::crash::{Crash, CrashAt, Journal, survives};
 use super::scenario::LaterStart;
 
 /// Gives the loop access to its calls.
@@ -25,6 +25,11 @@ pub(super) trait CallSource: Calls {
 
     /// An action has ended: the starts of its steps that had no turn, each with the id of its call if it has one.
     fn end_steps(&mut self, now: Instant, action: CallId) -> Vec<(Instant, Option<CallId>)>;
+
+    /// The steps of an action, of which none has had its turn from now on: it is made again.
+    fn steps_again(&mut self, _: CallId) -> Vec<CallId> {
+        Vec::new()
+    }
 
     /// When the caller of a call that starts now goes away; only callers that were not added before.
     fn cancelled_at(&self, _: CallId) -> Option<Instant> {
@@ -166,8 +171,8 @@ impl EventLoop {
             {
                 return LoopStep::Ended;
             }
-            if let Some(crash) = self.journal.crash_now(true) {
-                self.die(plan, memo, calls, crash);
+            if let Some(crash) = self.journal.crash_now(&self.machine, true, self.queue.next_at()) {
+                self.die(plan, memo, calls, &crash);
             }
             if until.is_some_and(|until| self.queue.next_at().is_some_and(|at| at >= until)) {
                 return LoopStep::Idle;
@@ -196,17 +201,23 @@ impl EventLoop {
             if plan.has_steps {
                 self.skip_steps(calls, known);
             }
-            if let Some(crash) = self.journal.crash_now(false) {
-                self.die(plan, memo, calls, crash);
+            if let Some(crash) = self.journal.crash_now(&self.machine, false, None) {
+                self.die(plan, memo, calls, &crash);
             }
         }
     }
 
     /// The dispatcher dies, and is there again after its restart: the machine is that which its inputs give, what was out is
     /// answered with `interrupted`, and what waited waits at least until then. What is asked for and has not left is sent then.
-    fn die(&mut self, plan: &Plan, memo: &mut Memo, calls: &mut impl CallSource, crash: Crash) {
+    fn die(&mut self, plan: &Plan, memo: &mut Memo, calls: &mut impl CallSource, crash: &Crash) {
+        if let CrashAt::Time(at) = crash.when {
+            self.now = self.now.max(at);
+        }
         self.journal.died = Some(self.now);
         let back = self.now.plus(crash.restart);
+        if crash.forgets {
+            return self.forget(calls, back);
+        }
         let mut machine = Machine::default();
         let mut known = OutputBuffer::default();
         for (at, call, event) in std::mem::take(&mut self.journal.inputs) {
@@ -224,6 +235,33 @@ impl EventLoop {
                     Some((at, event)) => self.push(at, call, event),
                     None => {}
                 },
+            }
+        }
+        self.now = back;
+    }
+
+    /// The dispatcher is there again and knows nothing: who waits for a call makes it again, with all of its steps.
+    fn forget(&mut self, calls: &mut impl CallSource, back: Instant) {
+        self.journal.inputs.clear();
+        let open = self.machine.forget();
+        for step in open.iter().flat_map(|action| calls.steps_again(*action)) {
+            self.machine.take_outcome(step);
+        }
+        let is_new = |calls: &dyn Calls, id: CallId| {
+            let action = calls.call(id).step.and_then(|step| step.action);
+            !action.is_some_and(|action| open.contains(&action))
+        };
+        let under_way: Vec<(Instant, PendingEvent)> = std::iter::from_fn(|| self.queue.pop()).collect();
+        self.pending.fill(0);
+        for call in open.iter().copied().filter(|call| is_new(calls, *call)) {
+            self.add_start(back, Some(call));
+        }
+        for (due, pending) in under_way {
+            match pending {
+                PendingEvent::Start(Some(id)) if !is_new(calls, id) => {}
+                PendingEvent::Start(id) => self.add_start(due.max(back), id),
+                PendingEvent::Of(call, Event::Cancelled) => self.add_cancel(due.max(back), call),
+                PendingEvent::Of(..) => {}
             }
         }
         self.now = back;

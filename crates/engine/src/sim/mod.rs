@@ -33,7 +33,7 @@ pub use crate::evidence::{FailedEnd, told};
 pub use crate::plan::{DrivenCall, GateJudgement, Plan, Reserved};
 pub use acts::{GateAct, GateStep, StepAct};
 pub use amplification::{Outage, ServerCall, found as found_amplification};
-pub use crash::Crash;
+pub use crash::{Crash, CrashAt};
 pub use expectation::{Contradiction, contradictions};
 pub use pace::Pace;
 pub use record::{BudgetLeft, CallTally, OddStep, OffTape, SimulationRecord};

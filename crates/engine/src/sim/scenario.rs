@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::crash::{Crash, CrashAt};
 use crate::dispatch::StepOf;
 use crate::event::Intent;
 use crate::fixture::{Fixture, FixtureCall, FixtureTool};
@@ -21,6 +22,8 @@ pub struct Scenario<'a> {
     pub later: Vec<LaterStart>,
     /// When callers go away.
     pub cancelled: Vec<(Instant, CallId)>,
+    /// The death of its dispatcher.
+    pub crash: Option<Crash>,
     /// How the upstream answers repeated keys.
     pub keys: KeyDialect,
     /// Effects that exist before the simulation.
@@ -71,11 +74,17 @@ impl<'a> Scenario<'a> {
             }
             cancelled.extend(call.cancel_at.map(|at| (at, id)));
         }
+        let ids = |named: &[usize]| named.iter().filter_map(|n| places.get(*n)).copied().collect::<Vec<_>>();
         let later = later.into_iter().map(|(id, call)| {
-            let after = call.after.iter().filter_map(|n| places.get(*n)).copied().collect();
+            let after = ids(&call.after).into_iter().collect();
             LaterStart { call: id, after, delay: call.after_delay, earliest: call.at }
         });
         let later = later.collect();
+        let crash = fixture.crash.as_ref().map(|crash| Crash {
+            when: crash.at.map_or_else(|| CrashAt::Ends(ids(&crash.after)), CrashAt::Time),
+            restart: crash.restart,
+            forgets: false,
+        });
         let before = fixture.before.iter().map(|effect| {
             let key = effect.key.as_deref().map(|key| KeyId(names.keys.intern(key)));
             let key = key.filter(|_| !names.all_facts.facts(&effect.tool).ignores_keys);
@@ -86,7 +95,7 @@ impl<'a> Scenario<'a> {
         });
         let before = before.collect();
         let Names { tools, keys: key_names, args, servers, runs, .. } = names;
-        Scenario { calls, later, cancelled, keys: fixture.keys, before, runs, tools, servers, key_names, args }
+        Scenario { calls, later, cancelled, crash, keys: fixture.keys, before, runs, tools, servers, key_names, args }
     }
 
     /// The names of its servers, by `ServerId`.

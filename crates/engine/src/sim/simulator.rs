@@ -12,7 +12,6 @@ use crate::playbook::ToolFacts;
 use crate::time::Instant;
 use crate::upstream::{Answer, KeyDialect, Ledger, MissingAnswerPolicy, Request, Upstream};
 
-use super::crash::Crash;
 use super::event_loop::{CallSource, EventLoop, LoopStep, LoopStop, StepSource};
 use super::findings;
 use super::record::{BudgetLeft, CallTally, Errors, SimulationRecord};
@@ -70,6 +69,12 @@ impl CallSource for ScenarioCalls<'_, '_> {
     fn end_steps(&mut self, now: Instant, action: CallId) -> Vec<(Instant, Option<CallId>)> {
         let had_no_turn = self.steps(action).filter(|(_, id)| !self.begun.contains(id));
         had_no_turn.map(|(_, id)| (now, Some(id))).collect()
+    }
+
+    fn steps_again(&mut self, action: CallId) -> Vec<CallId> {
+        let steps: Vec<CallId> = self.steps(action).map(|(_, id)| id).collect();
+        self.begun.retain(|begun| !steps.contains(begun));
+        steps
     }
 }
 
@@ -140,14 +145,6 @@ impl Simulator {
         &self.record
     }
 
-    /// Simulates a fixture's scenario whose dispatcher dies once.
-    pub fn run_crashing(&mut self, plan: &Plan, scenario: &Scenario<'_>, crash: Crash) -> &SimulationRecord {
-        self.clear(&scenario.calls, scenario.keys);
-        self.event_loop.journal.crash = Some(crash);
-        self.record = self.run_cleared(plan, scenario, |_, _| ());
-        &self.record
-    }
-
     /// How many inputs the latest simulation had: between them are the moments at which its dispatcher can die.
     pub const fn inputs(&self) -> u32 {
         self.event_loop.journal.taken
@@ -163,19 +160,9 @@ impl Simulator {
         &mut self,
         plan: &Plan,
         scenario: &Scenario<'_>,
-        observe: impl FnMut(&Request, &Option<Answer>),
-    ) -> SimulationRecord {
-        self.clear(&scenario.calls, scenario.keys);
-        self.run_cleared(plan, scenario, observe)
-    }
-
-    fn run_cleared(
-        &mut self,
-        plan: &Plan,
-        scenario: &Scenario<'_>,
         mut observe: impl FnMut(&Request, &Option<Answer>),
     ) -> SimulationRecord {
-        self.add_starts(scenario);
+        self.begin(scenario);
         for &effect in &scenario.before {
             self.upstream.add_existing(effect);
         }
@@ -258,8 +245,9 @@ impl Simulator {
         self.record.tallies.resize(calls.len(), CallTally::default());
     }
 
-    /// Adds the starts of a fixture's calls, and the moments at which callers go away.
+    /// Adds the starts of a fixture's calls, the moments at which callers go away, and the crash.
     fn add_starts(&mut self, scenario: &Scenario<'_>) {
+        self.event_loop.journal.crash.clone_from(&scenario.crash);
         let mut later = scenario.later.iter().cloned().peekable();
         for (n, call) in scenario.calls.iter().enumerate().filter(|(_, call)| call.step.is_none()) {
             match later.next_if(|later| later.call == CallId::at(n)) {

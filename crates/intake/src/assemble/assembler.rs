@@ -34,7 +34,7 @@ use crate::hash::half;
 use crate::simd::prefetch;
 use crate::wire::UnknownName;
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Recorder, Reply};
-use playproof_engine::event::StatusFrom;
+use playproof_engine::event::{ErrorFacts, StatusFrom};
 use playproof_engine::playbook::{SameIf, Tools};
 use playproof_engine::time::Instant;
 use playproof_formats::diagnostic::Report;
@@ -143,6 +143,9 @@ impl<'a> Assembler<'a> {
                 DigestEntry::Call(call) => self.call(call, before, closed),
                 DigestEntry::Answer(entry) => self.answer(entry, before),
                 DigestEntry::RunEnd(run) => self.run_end(run),
+                DigestEntry::Crash(run, at, place) => {
+                    self.crash(run, at, Place { input: self.input, line: place.line + before });
+                }
                 DigestEntry::Recording(recorder) => {
                     self.ledger.dispatched += 1;
                     self.recorder = Some(recorder);
@@ -489,6 +492,36 @@ impl<'a> Assembler<'a> {
             let before = open.before();
             self.supersede(number);
             number = before;
+        }
+    }
+
+    /// The dispatcher of a run, or of all runs, dies: a request that is out is answered with the kind `interrupted`, and nobody
+    /// hears another answer to it.
+    fn crash(&mut self, run: Option<u128>, at: Option<Instant>, place: Place) {
+        self.ledger.dispatched += 1;
+        let open: Vec<u64> = self.turns.iter().copied().collect();
+        for number in open {
+            let Some(open) = self.open.get(number).filter(|open| !open.superseded) else { continue };
+            let built = &open.built;
+            let has_ended = built.call.dispatch.as_ref().is_some_and(|of| of.ended.is_some() || of.cancelled.is_some());
+            if has_ended || !built.call.answers.is_empty() || run.is_some_and(|run| run != built.hashes.run) {
+                continue;
+            }
+            let answer = RecordedAnswer {
+                to: AnswerTo::Attempt,
+                attempt: None,
+                started: None,
+                at,
+                reply: Reply::Failed(Some(Arc::new(ErrorFacts::interrupted()))),
+                inferred: false,
+                status_from: StatusFrom::Flag,
+                draw: None,
+                line_hash: 0,
+                place,
+            };
+            self.attach(AnswerTarget { number, resend: None }, answer, false);
+            self.ledger.attached = self.ledger.attached.saturating_sub(1); // it has no line of its own
+            self.supersede(number);
         }
     }
 

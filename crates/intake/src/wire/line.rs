@@ -22,6 +22,8 @@ pub enum TraceLine<'a> {
     Both(CallLine<'a>, RecordedAnswer),
     /// The end of a run.
     RunEnd(Option<Cow<'a, str>>),
+    /// The death of the dispatcher of a run, or of all runs, and when.
+    Crash(Option<Cow<'a, str>>, Option<Instant>),
     /// What a dispatcher did with an earlier call.
     Dispatch(DispatchLine<'a>),
     /// What makes the decisions of the lines after it.
@@ -48,6 +50,8 @@ pub trait Listener<'a> {
     fn answer(&mut self, answer: AnswerLine<'a>);
     /// The end of a run.
     fn run_end(&mut self, run: Option<Cow<'a, str>>);
+    /// The death of the dispatcher of a run, or of all runs.
+    fn crash(&mut self, run: Option<Cow<'a, str>>, at: Option<Instant>);
     /// What a dispatcher did with an earlier call.
     fn dispatch(&mut self, line: DispatchLine<'a>);
     /// What makes the decisions of the lines after it.
@@ -71,6 +75,10 @@ impl<'a> Listener<'a> for Option<TraceLine<'a>> {
 
     fn run_end(&mut self, run: Option<Cow<'a, str>>) {
         *self = Some(TraceLine::RunEnd(run));
+    }
+
+    fn crash(&mut self, run: Option<Cow<'a, str>>, at: Option<Instant>) {
+        *self = Some(TraceLine::Crash(run, at));
     }
 
     fn dispatch(&mut self, line: DispatchLine<'a>) {

@@ -71,6 +71,7 @@ impl<'a> Lowering<'a> {
             Some("\"tool_call\"") => listener.call(self.only_call(fields)?, None),
             Some("\"tool_result\"") => listener.answer(self.answer_line(fields, &mut state)?),
             Some("\"run_end\"") => listener.run_end(self.label(fields, RUN)?),
+            Some("\"crash\"") => listener.crash(self.label(fields, RUN)?, self.time(fields)?),
             Some("\"cancel\"") => {
                 listener.dispatch(self.dispatch_line(fields, DispatchWhat::Cancelled)?);
             }

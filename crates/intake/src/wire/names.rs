@@ -65,7 +65,7 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
 
 /// The values of each enum field, as written.
 pub(super) const ENUM_VALUES: [&[&str]; 4] = [
-    &["\"tool_call\"", "\"tool_result\"", "\"run_end\"", "\"cancel\"", "\"decision\"", "\"recording\""],
+    &["\"tool_call\"", "\"tool_result\"", "\"run_end\"", "\"cancel\"", "\"decision\"", "\"recording\"", "\"crash\""],
     &["\"ok\"", "\"error\"", "\"suspected\"", "\"unfinished\""],
     &["\"attempt\"", "\"refresh\"", "\"reversal\"", "\"late\""],
     &["\"text\"", "\"body\"", "\"code\""],

@@ -49,7 +49,8 @@ fn the_documented_lines_are_read() {
 
     assert!(matches!(line(r#"{"tool":"search.web","args":{"q":"refund policy"},"status":"ok"}"#), TraceLine::Both(..)));
     assert_eq!(line(r#"{"type":"run_end","run_id":"r1"}"#), TraceLine::RunEnd(Some("r1".into())));
-    assert_eq!(line(r#"{"type":"crash","at_ms":"whatever"}"#), TraceLine::Other);
+    assert_eq!(line(r#"{"type":"crash","at_ms":5}"#), TraceLine::Crash(None, Some(Instant::from_millis(5))));
+    assert_eq!(line(r#"{"type":"break","at_ms":"whatever"}"#), TraceLine::Other);
 }
 
 #[test]

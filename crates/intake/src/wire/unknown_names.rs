@@ -12,7 +12,7 @@ use crate::json::BorrowedText;
 use playproof_formats::diagnostic::did_you_mean;
 
 /// The types that lines can have.
-const TYPES: [&str; 6] = ["tool_call", "tool_result", "run_end", "cancel", "decision", "recording"];
+const TYPES: [&str; 7] = ["tool_call", "tool_result", "run_end", "cancel", "decision", "recording", "crash"];
 
 /// Whether a line of ours can have this type.
 pub(crate) fn is_type(name: &str) -> bool {
@@ -114,7 +114,7 @@ mod tests {
     fn an_unknown_type_is_named() {
         let first = |line| unknown_type(line).map(|first| (first.name.clone(), first.near()));
         assert_eq!(first(r#"{"a":1,"type":"tool_cal"}"#), Some(("tool_cal".to_owned(), Some("tool_call"))));
-        assert_eq!(first(r#"{"a":1,"type":"crash"}"#), Some(("crash".to_owned(), None)));
+        assert_eq!(first(r#"{"a":1,"type":"break"}"#), Some(("break".to_owned(), None)));
         assert_eq!(first(r#"{"a":1}"#), None);
     }
 }

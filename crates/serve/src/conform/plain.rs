@@ -85,6 +85,9 @@ pub fn askable(plan: &Plan, fixture: &Fixture) -> Askable {
     if fixture.calls.iter().any(|call| call.is_action || !plan.steps_of(&call.tool).is_empty()) {
         return Askable { why_not: Some("has steps".to_owned()), ..Askable::default() };
     }
+    if fixture.crash.is_some() {
+        return Askable { why_not: Some("has a crash".to_owned()), ..Askable::default() };
+    }
     let scenario = Scenario::of_fixture(fixture, plan);
     let Recording { record, .. } = Recording::of_fixture(plan, fixture, &scenario);
     let mut why: BTreeSet<&str> = BTreeSet::new();
