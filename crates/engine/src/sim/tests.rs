@@ -241,6 +241,7 @@ fn crowd(scripts: &[Script]) -> Scenario<'_> {
         calls: calls.collect(),
         later: Vec::new(),
         cancelled: Vec::new(),
+        crash: None,
         keys: KeyDialect::Replay,
         before: Vec::new(),
         tools: Interner::new(),
