@@ -9,7 +9,7 @@ use crate::tidy::tree::{Tree, Violation};
 const CEILINGS: [(&str, usize); 11] = [
     ("crates/analysis/src", 18_050),
     ("crates/engine/src", 20_300),
-    ("crates/explore/src", 5_250),
+    ("crates/explore/src", 5_450),
     ("crates/formats/src", 12_300),
     ("crates/report/src", 13_950),
     ("crates/intake/src", 20_300),
