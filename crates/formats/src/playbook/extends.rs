@@ -129,7 +129,7 @@ mod tests {
         let loaded = load(OWN);
         let place = loaded.places.row(&loaded.playbook, "verdict not_sent", "then").unwrap();
         assert_eq!(&OWN[place], "standard");
-        assert_eq!(lint(&loaded).iter().map(|found| &*found.id).collect::<Vec<_>>(), ["unused_verdict"; 0]);
+        assert_eq!(lint(&loaded).iter().map(|found| found.id).collect::<Vec<_>>(), ["unused_verdict"; 0]);
     }
 
     #[test]
