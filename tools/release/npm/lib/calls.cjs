@@ -98,7 +98,7 @@ const place = new AsyncLocalStorage(); // { run, step, attempt }
 /** The calls within `work` belong to this run, and to this step of it. */
 function run(name, work, { step } = {}) { return place.run({ run: name, step }, work); }
 
-/** The attempt for which a function runs: its key goes to the upstream. */
+/** The attempt for which a tool runs, or a call within `run`: its key goes to the upstream. */
 function attempt() { return place.getStore()?.attempt; }
 
 /** The key of a call that is made once in this step of this run with these arguments; the Python client makes the same. */
@@ -117,15 +117,15 @@ function autoKey(run, step, tool, args) {
 const OPTIONS = { key: "string", run: "string", token: "string", timeoutMs: "number", answerWithinMs: "number", steps: "object", id: "string", signal: "object" };
 
 /** Throws where the dispatcher could not read the call. */
-function check(tool, args, send, options) {
+function check(tool, send, options) {
   if (typeof tool !== "string" || tool === "") throw new TypeError("the tool of a call is a text");
   if (typeof send !== "function") throw new TypeError("`send` of a call is a function that makes one request");
-  refuseUnknown(options, Object.keys(OPTIONS), "a call");
-  for (const [name, value] of Object.entries(options)) {
-    if (value !== undefined && value !== null && typeof value !== OPTIONS[name]) throw new TypeError(`\`${name}\` of a call is a ${OPTIONS[name]}, not ${value}`);
-    if (typeof value === "number" && !(value >= 0)) throw new RangeError(`\`${name}\` of a call is a number of milliseconds from 0, not ${value}`);
+  for (const name in options) {
+    const value = options[name], kind = OPTIONS[name];
+    if (kind === undefined) refuseUnknown(options, Object.keys(OPTIONS), "a call");
+    if (value !== undefined && value !== null && typeof value !== kind) throw new TypeError(`\`${name}\` of a call is a ${kind}, not ${value}`);
+    if (kind === "number" && value < 0) throw new RangeError(`\`${name}\` of a call is a number of milliseconds from 0, not ${value}`);
   }
-  JSON.stringify([args, options.steps]);
 }
 
 function refuseUnknown(options, known, of) {

@@ -53,7 +53,7 @@ class Open {
     Object.assign(this, fields);
     // Where its caller was: its requests are made there.
     this.scope = fields.of?.scope ?? new AsyncResource("playproof.call");
-    this.place = fields.of?.place ?? { step: place.getStore()?.step, run: fields.run };
+    this.place = fields.of?.place ?? place.getStore();
     this.ended = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }));
     this.ended.catch(() => {}); // who waits hears of it
   }
@@ -75,6 +75,9 @@ function after(left, work, keep) {
   };
   keep(setTimeout(wait, Math.min(Math.max(0, Math.ceil(left())), TIMER_MAX)));
 }
+
+/** Does `work` where the call belongs. Only who has said where pays for it. */
+const at = (call, attempt, work) => (call.place === undefined ? work() : place.run({ ...call.place, attempt }, work));
 
 class Dispatcher {
   #command;
@@ -115,7 +118,7 @@ class Dispatcher {
   /** Makes a call. `send(attempt)` makes one request of it, as often as the playbook says. A call that was sent never rejects,
    * but with the signal of a framework that `send` throws. */
   async call(tool, args, send, options = {}) {
-    check(tool, args, send, options);
+    check(tool, send, options);
     const { signal } = options;
     signal?.throwIfAborted();
     if (this.#options.shadow) return this.#callBeside(tool, args, send, options);
@@ -165,7 +168,7 @@ class Dispatcher {
       else this.#told(call, request, came);
     };
     try {
-      const value = await place.run({ ...call.place, attempt }, () => send(attempt));
+      const value = await at(call, attempt, () => send(attempt));
       await tell(false, value);
       return new Outcome({ done: call.id, outcome: "succeeded", attempts: 1 }, call, { ok: true, value });
     } catch (thrown) {
@@ -177,7 +180,10 @@ class Dispatcher {
   /** Makes calls at once, in their order, and gives their outcomes in the same order: `[tool, args, send, options]` each. What is
    * wrong with any of them is thrown before the first is sent. */
   async gather(calls) {
-    for (const [tool, args, send, options = {}] of calls) check(tool, args, send, options);
+    for (const [tool, args, send, options = {}] of calls) {
+      check(tool, send, options);
+      JSON.stringify([args, options.steps]);
+    }
     return Promise.all(calls.map((call) => this.call(...call)));
   }
 
@@ -185,7 +191,8 @@ class Dispatcher {
    * functions of the arguments and the context; the key "auto" is made of run, step, tool and arguments. Steps of actions use the
    * function, too. */
   tool(name, fn, { key, run, step, timeoutMs } = {}) {
-    this.#tools.set(name, fn);
+    const send = (args, attempt) => place.run({ ...place.getStore(), attempt }, () => fn(args, attempt));
+    this.#tools.set(name, send);
     return async (args, context = {}) => {
       const of = (what) => (typeof what === "function" ? what(args, context) : what);
       const options = { key: of(key), run: of(run) ?? context?.run ?? place.getStore()?.run, timeoutMs, signal: context?.abortSignal ?? context?.signal };
@@ -193,7 +200,7 @@ class Dispatcher {
         options.key = autoKey(options.run, of(step) ?? place.getStore()?.step, name, args);
         if (await this.#isRepeatable(name)) throw new TypeError(`${name}: the key "auto" would make one of the calls of a tool that is \`repeatable\``);
       }
-      return (await this.call(name, args, (attempt) => fn(args, attempt), options)).result();
+      return (await this.call(name, args, (attempt) => send(args, attempt), options)).result();
     };
   }
 
@@ -442,7 +449,7 @@ class Dispatcher {
       };
       after(left, () => this.#onTime(call, request, want.within_ms), (timer) => { request.timer = timer; });
     }
-    call.scope.runInAsyncScope(() => place.run({ ...call.place, attempt }, () => this.#make(call, request, send)));
+    call.scope.runInAsyncScope(() => at(call, attempt, () => this.#make(call, request, send)));
   }
 
   async #make(call, request, send) {
