@@ -25,6 +25,8 @@ verdicts:
   policy_denied: { means: m, effect: not_applied, then: { deprecate_tool_call: { reason: r } }, tell: { class: binding_failed, transient: true } }
   stale: { means: m, effect: not_applied, then: { refresh_evidence: {} } }
   undone: { means: m, effect: unknown, then: { issue_reversal: { reason: r } } }
+  kept: { means: m, effect: unknown, then: { issue_reversal: { reason: r, on_refused: { deprecate_tool_call: { reason: r } } } }, tell: { class: external_api_error } }
+  idempotency_conflict: { means: m, effect: applied, then: { deprecate_tool_call: { reason: r } }, tell: { class: network_error } }
   key_reused: { means: m, effect: not_applied, then: { deprecate_tool_call: { reason: r } }, tell: { class: external_api_error } }
 classify:
   - { rule: limited, when: { status: 429 }, verdict: limited }
@@ -32,6 +34,10 @@ classify:
   - { rule: slow, when: { status: 504 }, verdict: slow }
   - { rule: silent, when: { kind: timeout }, verdict: silent }
   - { rule: processed, when: { kind: 409_conflict, message: { contains: already processed }, keyed: true }, verdict: processed }
+  - { rule: handled, when: { kind: 409_conflict, message: { contains: handled }, keyed: true }, verdict: idempotency_conflict }
+  - { rule: kept, when: { status: 502 }, verdict: kept }
+  - { rule: named, when: { kind: policy }, verdict: policy_denied }
+  - { rule: said, when: { kind: 403_forbidden }, verdict: limited }
   - { rule: flight, when: { kind: 409_conflict }, verdict: slow }
   - { rule: denied, when: { status: 403 }, verdict: policy_denied }
   - { rule: stale, when: { status: 412 }, verdict: stale }
@@ -47,14 +53,16 @@ tools:
   note: { access: write, idempotent: true, timeout_ms: 20 }
   old: { access: write, keys: ignored, timeout_ms: 20 }
   log: { access: write, repeatable: true, timeout_ms: 20 }
+  once: { access: write, same_across: runs, timeout_ms: 20 }
 actions:
   ship: { steps: [{ id: find, tool: find }, { id: post, tool: post }, { id: pay, tool: pay }] }
   look: { steps: [{ id: find, tool: find }, { id: note, tool: note }, { id: post, tool: post }] }
+  deliver: { steps: [{ id: find, tool: find }, { id: once, tool: once }] }
 limits: { max_attempts: 3, deadline_ms: 60000 }
 ";
 
 const DEDUPE: &str = "dedupe: { window_ms: 30 }\n";
-const GRAPH: &str = "graph: { entry: '*', next: { ship: '*', look: '*' } }\n";
+const GRAPH: &str = "graph: { entry: '*', next: { ship: '*', look: '*', deliver: '*' } }\n";
 const PERMITS: &str = "permits: { max_in_flight: 2, queue: 3 }\n";
 const DEADLINE: &str = "limits: { max_attempts: 3, deadline_ms: 15 }\n";
 
@@ -163,6 +171,15 @@ pub fn text(seed: u64) -> String {
         };
     }
     let keys = ["replay", "ietf", "conflict"][numbers.place(3)];
+    fixture_text(seed, keys, (&calls, &upstream))
+}
+
+/// The text of a world that people wrote.
+pub fn written(calls: &str, upstream: &str) -> String {
+    fixture_text(0, "replay", (&format!("{calls}\n"), &format!("{upstream}\n")))
+}
+
+fn fixture_text(seed: u64, keys: &str, (calls, upstream): (&str, &str)) -> String {
     format!(
         "format: fixture/1\ntitle: world {seed}\nkeys: {keys}\nseed: {seed}\ncalls:\n{calls}upstream:\n{upstream}expect: {{ world: {{ sends: 0 }} }}\n"
     )

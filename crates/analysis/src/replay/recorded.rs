@@ -269,7 +269,6 @@ impl RecordingAnalysis {
     fn steps_against(&self, closed: &CompletedCall, plan: &Plan, now: Moment) -> Option<Against> {
         let call = closed.raw();
         let recorded = self.repeated_actions.steps_of(closed);
-        let own: Vec<CallShows> = recorded.iter().map(|step| step.shows).collect();
         let steps = plan.steps_of(call.tool()).iter().filter_map(|step| {
             let facts = step.facts(plan.facts(&step.tool));
             let key = call.key().map(|key| format!("{key}/{}", step.name));
@@ -279,7 +278,7 @@ impl RecordingAnalysis {
             let hashes = CallHashes::new(call.run(), None, &step.tool, key.as_deref(), args);
             let hashes = hashes.with_request(args, facts.across_runs);
             let key = u64::from(key_mark(hashes.key_under(facts)));
-            let next = OneMore { own: &own, key, is_step: true, now };
+            let next = OneMore { own: &[], key, is_step: true, now };
             let sent = SentIn::of(&hashes, (call.place.input, call.run().is_some()), facts);
             let of_actions = self.repeated_actions.step(closed.hashes.request, &step.name);
             let of_actions = of_actions.and_then(|book| book.against(next, facts));

@@ -13,7 +13,7 @@ use playproof_engine::ids::CallId;
 use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_engine::sim::Plan;
 use playproof_intake::call::CompletedCall;
-use playproof_intake::call_hashes::id_hash;
+use playproof_intake::call_hashes::{CallHashes, id_hash};
 use playproof_intake::hash;
 
 use super::step_order::has_steps;
@@ -37,17 +37,18 @@ pub(super) struct RepeatedActions {
     calls: HashMap<u128, Vec<ActionCall>, FixedState>,
     /// The requests by the ids of their calls.
     requests: HashMap<u128, u128, FixedState>,
-    /// By run and arguments: the last actions, whatever they are.
+    /// By run (0: any, for requests that are the same in all runs) and arguments: the last actions, whatever they are.
     alike: HashMap<u128, Vec<AlikeAction>, FixedState>,
     /// What the calls of a step show.
     steps: HashMap<u128, RequestBook, FixedState>,
 }
 
-/// An action with the arguments of others of its run.
-#[derive(Debug)]
+/// An action with the arguments of others.
+#[derive(Clone, Debug)]
 struct AlikeAction {
-    /// The hash of its id.
+    /// The hashes of its id and its run.
     id: u128,
+    run: u128,
     /// The hashes of its tool and its key.
     request: (u128, u128),
     tool: Box<str>,
@@ -107,14 +108,18 @@ impl RepeatedActions {
             true => plan.steps_of(call.tool()).iter().any(|step| *step.tool == *tool),
             false => call.tool() == tool,
         };
-        let alike = self.alike.get(&hash::joined([hashes.run, hashes.args]));
-        let mut out = alike.into_iter().flatten().filter(|action| {
+        let alike = [hashes.run, 0].map(|run| self.alike.get(&hash::joined([run, hashes.args])));
+        let mut out = alike.into_iter().flatten().flatten().filter(|action| {
             let is_same_request = hashes.key != 0 && (hashes.tool, hashes.key) == action.request;
             action.id != own && !is_same_request && !action.made.is_after(now) && action.ended.is_after(now)
         });
         out.any(|action| {
             let mut steps = plan.steps_of(&action.tool).iter();
-            steps.any(|step| makes(&step.tool) && acts_again(step.facts(plan.facts(&step.tool))))
+            steps.any(|step| {
+                let facts = plan.facts(&step.tool);
+                let is_one_request = facts.across_runs || action.run == hashes.run;
+                is_one_request && makes(&step.tool) && acts_again(step.facts(facts))
+            })
         })
     }
 
@@ -155,13 +160,17 @@ impl RepeatedActions {
         } else if has_steps(call, plans.first()) {
             let own = repeated();
             if let Some(ended) = ended_at(closed) {
-                let alike = self.alike.entry(hash::joined([closed.hashes.run, closed.hashes.args])).or_default();
-                if alike.len() >= MOST_IDENTICAL {
-                    alike.remove(0);
-                }
-                let request = (closed.hashes.tool, closed.hashes.key);
+                let CallHashes { id, run, tool, key, args, .. } = closed.hashes;
                 let made = Moment::new(call.at, call.place.line);
-                alike.push(AlikeAction { id: closed.hashes.id, request, tool: call.tool().into(), made, ended });
+                let action = AlikeAction { id, run, request: (tool, key), tool: call.tool().into(), made, ended };
+                let in_all = plans.iter().any(|plan| plan.makes_across_runs(call.tool()));
+                for run in std::iter::once(run).chain(in_all.then_some(0)) {
+                    let alike = self.alike.entry(hash::joined([run, args])).or_default();
+                    if alike.len() >= MOST_IDENTICAL {
+                        alike.remove(0);
+                    }
+                    alike.push(action.clone());
+                }
             }
             let is_one_request = call.intent_doubt().is_none();
             if let Some(before) = self.calls.get(&closed.hashes.request) {

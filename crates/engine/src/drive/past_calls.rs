@@ -56,11 +56,13 @@ impl PastCalls {
         own: &'a OpenCall,
         open: impl Iterator<Item = &'a OpenCall>,
     ) -> Option<Against> {
+// What is the same request in all runs, any action may make.
+        let in_all = own.facts.across_runs || plan.makes_across_runs(&own.new.tool);
         // Without steps only calls of the same request, or with the same key, say anything of it.
         let may_concern = |call: &OpenCall| plan.has_steps || (call.args == own.args && call.new.tool == own.new.tool);
         let concerns = |call: &&OpenCall| {
             let has_key = call.new.key.is_some() && (&call.new.key, &call.new.tool) == (&own.new.key, &own.new.tool);
-            has_key || (may_concern(call) && (call.new.run == own.new.run || call.facts.across_runs))
+            has_key || may_concern(call) && (call.new.run == own.new.run || call.facts.across_runs || in_all)
         };
         let mut known: Vec<&OpenCall> = self.calls.iter().chain(open).filter(concerns).collect();
         known.sort_by_key(|call| (call.of, call.number)); // the steps of an action follow it

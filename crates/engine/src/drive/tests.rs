@@ -8,7 +8,7 @@ use crate::event::{ErrorFacts, RequestKind};
 use crate::ids::{AttemptNo, CallId, ReasonId};
 use crate::plan::Plan;
 use crate::playbook::sample::{DENIED, playbook};
-use crate::playbook::{Compensation, Tools};
+use crate::playbook::{Access, Compensation, ToolFacts, ToolRow, Tools};
 use crate::time::Instant;
 
 const FIRST: RequestKind = RequestKind::Attempt(AttemptNo::FIRST);
@@ -113,6 +113,51 @@ fn a_dispatcher_that_remembers_no_more_lets_no_write_be_made_again() {
     }
     assert!(!may_be_made_again(&mut dispatcher, ms(20_000), "first", "0"));
     assert!(!may_be_made_again(&mut dispatcher, ms(20_000), "other", "[]"));
+}
+
+#[test]
+fn a_late_answer_says_nothing_of_an_attempt_that_was_answered() {
+    for answered in [true, false] {
+        let mut playbook = playbook();
+        playbook.verdicts[usize::from(DENIED)].then = Compensation::DeprecateToolCall(ReasonId(0));
+        let mut dispatcher = Dispatcher::new(Plan::new(playbook, &Tools::default()));
+        let lost = dispatcher.call(ms(1), NewCall { args: "{}".to_owned(), ..call("lost") }).unwrap();
+        let failed = |status, kind: Option<&str>| {
+            Reply::Failed(Some(Arc::new(ErrorFacts { status, kind: kind.map(Into::into), ..ErrorFacts::default() })))
+        };
+        match answered {
+            true => dispatcher.answer(ms(2), lost, FIRST, &failed(Some(504), Some("timeout"))).unwrap(),
+            false => dispatcher.time_out(ms(2), lost, FIRST).unwrap(),
+        }
+        assert!(!may_be_made_again(&mut dispatcher, ms(3), "before", "{}"));
+        dispatcher.late(ms(4), lost, AttemptNo::FIRST, &failed(Some(503), None)).unwrap();
+        assert_eq!(may_be_made_again(&mut dispatcher, ms(5), "after", "{}"), !answered);
+    }
+}
+
+#[test]
+fn what_is_forgotten_counts_if_it_has_used_a_key_or_ends_a_denial() {
+    let mut playbook = playbook();
+    playbook.verdicts[usize::from(DENIED)].then = Compensation::DeprecateToolCall(ReasonId(0));
+    let facts = ToolFacts { access: Access::Read, declared: true, ..ToolFacts::ASSUMED };
+    let tools = Tools::new(vec![ToolRow::new("look", facts).unwrap()]);
+    let mut dispatcher = Dispatcher::new(Plan::new(playbook, &tools));
+    let failed = |status| Reply::Failed(Some(Arc::new(ErrorFacts { status: Some(status), ..ErrorFacts::default() })));
+    let mut is_told_to = |at, new: NewCall, reply: &Reply| {
+        let id = dispatcher.call(ms(at), new).unwrap();
+        dispatcher.answer(ms(at), id, FIRST, reply).unwrap();
+        let told = dispatcher.told(id);
+        dispatcher.forget(id).unwrap();
+        told.map(|told| told.retriable)
+    };
+    let keyed = |name, args: &str| NewCall { args: args.to_owned(), key: Some("k".to_owned()), ..call(name) };
+    assert_eq!(is_told_to(1, keyed("one", "{}"), &failed(503)), Some(true));
+    assert_eq!(is_told_to(2, keyed("two", "[]"), &failed(503)), Some(false), "the key of a request that did nothing");
+    let look = |name| NewCall { tool: "look".to_owned(), ..call(name) };
+    assert_eq!(is_told_to(3, look("denied"), &failed(403)), Some(false));
+    assert_eq!(is_told_to(4, look("busy"), &failed(503)), Some(false), "it was denied");
+    assert_eq!(is_told_to(5, look("done"), &Reply::Ok), None);
+    assert_eq!(is_told_to(6, look("again"), &failed(503)), Some(true), "a success ended the denial");
 }
 
 #[test]

@@ -144,8 +144,6 @@ pub struct RequestBook {
     lost_ends: Vec<(u64, Moment)>,
     /// Calls that are known not to have acted from some moment on.
     settled: Vec<CallShows>,
-    /// Whether a call of a key that is no longer remembered acted or may have.
-    acted_long_ago: bool,
     /// The last calls.
     calls: Vec<CallShows>,
     /// Whether a call before them acted or may have.
@@ -211,12 +209,12 @@ impl CallShows {
         }
     }
 
-    /// Whether both are the same call, as far as that is known: a call that was the only one may have lost its beginning.
+    /// Whether both are the same call: by when it was made, or, as a call that was the only one may have lost that, ended.
     fn is(&self, other: &CallShows) -> bool {
-        let made = |call: &CallShows| Some(call.made).filter(|made| *made != Moment::default());
-        made(self).zip(made(other)).is_none_or(|(made, other)| made == other)
-            && (self.key, self.ended, self.failed) == (other.key, other.ended, other.failed)
-            && (self.effects, self.may_have_acted) == (other.effects, other.may_have_acted)
+        match self.made == Moment::default() || other.made == Moment::default() {
+            true => self.ended == other.ended,
+            false => self.made == other.made,
+        }
     }
 
     /// The same call among those of several inputs.
@@ -340,8 +338,7 @@ impl RequestBook {
         let protects = |call: &CallShows| key != 0 && call.key == key;
         if !acts_again(facts) {
             // Each call that is repeatable is a request of its own, to which a key that was used before does not belong.
-            let is_used =
-                |call: &CallShows| protects(call) && call.made != Moment::default() && !call.made.is_after(now);
+            let is_used = |call: &CallShows| protects(call) && !call.made.is_after(now);
             let is_another = facts.repeatable && !is_step && others.into_iter().any(is_used);
             return is_another.then_some(Against::KeyOfAnother);
         }
@@ -428,7 +425,7 @@ impl RequestBook {
         let known = self.keys.iter().position(|row| row.key == call.key);
         let place = known.unwrap_or_else(|| {
             if self.keys.len() >= MAX_ROWS {
-                self.acted_long_ago |= self.keys.remove(0).acted > 0;
+                self.keys.remove(0);
             }
             self.keys.push(KeyRow { key: call.key, ..KeyRow::default() });
             self.keys.len() - 1
@@ -440,9 +437,7 @@ impl RequestBook {
             row.maybe = row.maybe.saturating_add(1);
             row.lost = row.lost.saturating_add(u32::from(call.effects == 0));
         }
-        let is_new = self.lost_ends.iter().all(|(key, _)| *key != call.key);
-        let most = if is_new { 2 * MAX_ROWS } else { MAX_ROWS }; // an end under each key outweighs many under one
-        if call.may_have_acted && self.lost_ends.len() < most {
+        if call.may_have_acted && self.lost_ends.len() < MAX_ROWS {
             self.lost_ends.extend(call.ended.map(|ended| (call.key, ended)));
         }
         if call.may_have_acted && call.effects == 0 && call.settled.is_some() && self.settled.len() < MAX_ROWS {
@@ -547,6 +542,20 @@ mod tests {
         let both = [settled, lost(2, 6), call(11, 12)];
         assert_eq!(last_of(&both, CERTAIN), [("unsafe", "unsafe_retry", 1)], "another one may have acted");
         assert_eq!(last_of(&[CallShows { effects: 1, ..settled }, call(11, 12)], CERTAIN).len(), 1, "it acted");
+        let open = [settled, lost(2, 20), call(11, 12)];
+        assert_eq!(last_of(&open, CERTAIN), [("doubt", "possible_duplicate_effect", 2)], "the other one had not ended");
+    }
+
+    #[test]
+    fn calls_that_are_taken_late_are_judged_by_when_they_were_made() {
+        let settled = CallShows { settled: Some(on(10)), failed: true, ..lost(1, 5) };
+        let not_sent = CallShows { made: on(11), ..CallShows::default() };
+        assert_eq!(last_of(&[call(11, 12), lost(1, 5)], CERTAIN), [("unsafe", "unsafe_retry", 1)]);
+        assert_eq!(last_of(&[call(4, 12), lost(1, 5)], CERTAIN), [], "it had not ended");
+        assert_eq!(last_of(&[call(11, 12), settled], CERTAIN), [], "it was known to have done nothing");
+        assert_eq!(last_of(&[not_sent, lost(1, 5)], CERTAIN), [], "nothing was sent");
+        let keyed = [under(8, ok(11, 12)), under(7, lost(1, 5))];
+        assert_eq!(last_of(&keyed, CERTAIN), [("unsafe", "resent_under_new_key", 2)]);
     }
 
     /// Why one more call like `now` could do harm after these calls.

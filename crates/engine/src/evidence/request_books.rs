@@ -124,11 +124,16 @@ impl RequestBooks {
         let mut actions = actions.filter(|(of, action)| {
             let is_own = *of == id || call.step.is_some_and(|step| step.action == Some(*of));
             let is_same_request = call.key.is_some() && (call.key, call.tool) == (action.key, action.tool);
-            !is_own && !is_same_request && action.has_steps(plan) && is_beside(action, call)
+            !is_own && !is_same_request && action.has_steps(plan) && action.args == call.args
         });
         actions.any(|(of, action)| {
             let mut steps = plan.steps_of(action.tool_name).iter();
-            is_out(of) && steps.any(|step| makes(&step.tool) && acts_again(step.facts(facts_of(&step.tool))))
+            is_out(of)
+                && steps.any(|step| {
+                    let facts = facts_of(&step.tool);
+                    let is_one_request = facts.across_runs || action.run == call.run;
+                    is_one_request && makes(&step.tool) && acts_again(step.facts(facts))
+                })
         })
     }
 
@@ -152,24 +157,18 @@ impl RequestBooks {
             let next = OneMore { own: &[*self.shows.get(id.index())?], key: key.map_or(0, mark), is_step: false, now };
             return self.book(call)?.against(next, call.facts);
         }
-        let scripted: Vec<(StepId, CallId)> = steps_of(calls, id).collect();
-        let own: Vec<CallShows> =
-            scripted.iter().filter_map(|(_, step)| self.shows.get(step.index()).copied()).collect();
         let steps = plan.steps_of(call.tool_name).iter().zip((0..).map(StepId)).filter_map(|(step, place)| {
             let of_actions = self.steps.get(&(request_of(call), place));
             let is_alike = |of: &&DrivenCall<'_>| of.tool_name == &*step.tool && is_beside(of, call);
-            let known = scripted.iter().find(|(of, _)| *of == place).map(|(_, of)| *of);
-            let known = known.or(of_actions.map(|(of, _)| *of)).and_then(|of| calls.get(of.index()));
+            let own = steps_of(calls, id).find(|(of, _)| *of == place).map(|(_, of)| of);
+            let known = own.or(of_actions.map(|(of, _)| *of)).and_then(|of| calls.get(of.index()));
             let like = known.or_else(|| calls.iter().find(is_alike))?;
-            let facts = step.facts(like.facts);
-            let wanted = format!("{}/{}", call.written_key, step.name);
-            let of_key = |of: &&DrivenCall<'_>| of.tool_name == &*step.tool && of.written_key == wanted;
-            let key = match call.key.filter(|_| !facts.ignores_keys) {
-                Some(_) => calls.iter().find(of_key).and_then(|of| of.key).map_or(u64::MAX, mark),
-                None => 0,
-            };
+            let wanted = call.key.map(|_| format!("{}/{}", call.written_key, step.name));
+            let has_key = |of: &&DrivenCall<'_>| of.tool == like.tool && Some(of.written_key) == wanted.as_deref();
+            let key = calls.iter().find(has_key).and_then(|of| of.key).map_or(0, mark);
+            let next = OneMore { own: &[], key, is_step: true, now };
             let books = self.book(like).into_iter().chain(of_actions.map(|(_, book)| book));
-            books.filter_map(|book| book.against(OneMore { own: &own, key, is_step: true, now }, facts)).min()
+            books.filter_map(|book| book.against(next, step.facts(like.facts))).min()
         });
         steps.min()
     }
@@ -184,10 +183,9 @@ const fn request_of(call: &DrivenCall<'_>) -> Request {
     (call.run_of_request(), call.tool, call.args)
 }
 
-/// Whether both have the same arguments in one run, or in any where one of both is the same request in all.
-fn is_beside(one: &DrivenCall<'_>, other: &DrivenCall<'_>) -> bool {
-    let in_all = one.facts.across_runs || other.facts.across_runs;
-    (in_all || one.run == other.run) && one.args == other.args
+/// Whether a call has the arguments of an action, in its run or in any where that does not matter.
+fn is_beside(one: &DrivenCall<'_>, action: &DrivenCall<'_>) -> bool {
+    (one.facts.across_runs || one.run == action.run) && one.args == action.args
 }
 
 /// The calls in the order in which they were made; those that never were are last.

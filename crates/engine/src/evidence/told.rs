@@ -116,7 +116,6 @@ pub(crate) fn told_by_events<'e>(
             Decision::Refused { retry_after, .. } => refused_until = retry_after,
             Decision::StepEnded { ended, acts_again, .. } if ended.completes_step() => repeats_a_step |= acts_again,
             Decision::StepEnded { verdict: given, attempts, claim, acts_again, .. } => {
-                given.into_iter().for_each(|given| refuses(given, error));
                 (failed_step, verdict) = (Some(acts_again), given);
                 ended = Outcome { attempts, claim, ..outcome }; // what is told is what the step says
             }
@@ -131,9 +130,8 @@ pub(crate) fn told_by_events<'e>(
     let guard = retry_guard(GuardMode::Checked, call.dispatched().may_be_resent(), outcome.claim);
     // Each step of an action has been asked for itself.
     let is_safe = guard.is_none() && !is_in_doubt(call, outcome);
-    let request = against.request.or(is_repeat_unwise(call).then_some(Against::MayBeDone));
-    let is_refused = matches!(request, Some(Against::Denied | Against::Processed));
-    let acts_twice = request.is_some() && !is_refused;
+    let is_refused = matches!(against.request, Some(Against::Denied | Against::Processed));
+    let acts_twice = against.request.is_some() && !is_refused;
     let may_resend = !acts_twice && !against.withheld && failed_step.map_or(is_safe, |acts_again| !acts_again);
     let told = told(&FailedEnd {
         call: id,
@@ -162,11 +160,6 @@ pub(crate) fn told_as_follower(own: Told, leader: Told, has_steps: bool) -> Told
         retry: if is_held { own.retry.or(leader.retry) } else { leader.retry },
         ..leader
     }
-}
-
-/// Whether the books of a recording, which are kept elsewhere, speak against making a call once more.
-fn is_repeat_unwise(call: &DrivenCall<'_>) -> bool {
-    matches!(call.source, AnswerSource::Tape(tape) if tape.call.is_repeat_unwise)
 }
 
 /// Whether more than the call's own answers and its request speaks against making it once more: its key, which belongs to

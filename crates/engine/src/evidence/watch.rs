@@ -73,12 +73,12 @@ impl CallWatch {
                 (shows.failed, shows.ended, shows.is_out) = (true, Some(now), false);
             }
             Decision::AttemptFinished { status, .. } => {
-                (shows.failed, shows.denied, shows.processed, shows.ended) = (false, false, false, Some(now));
+                (shows.failed, shows.ended) = (false, Some(now)); // a denial before it ends with a success
                 (shows.advice, shows.wait_until, shows.is_out) = (None, None, false);
                 if status == Status::Ok {
                     shows.effects += u32::from(writes); // an attempt has one answer
                 } else {
-                    (shows.suspected, shows.may_have_acted) = (true, true);
+                    (shows.suspected, shows.may_have_acted, shows.settled) = (true, true, None);
                 }
             }
             Decision::FailureClassified { verdict, .. } => {
@@ -86,6 +86,7 @@ impl CallWatch {
                 let failure = FailureMeaning::under(plan, verdict, error, call.key.is_some());
                 if failure.may_have_acted {
                     self.open.push(self.attempt.filter(|_| error.is_some_and(reads_as_unanswered)));
+                    shows.settled = None;
                 }
                 *shows = shows.with(failure, writes);
             }
@@ -94,9 +95,6 @@ impl CallWatch {
                 self.is_skipped = kind == OutcomeKind::Skipped;
                 if let OutcomeKind::Undetermined(RequestKind::Attempt(_)) = kind {
                     (shows.ended, shows.failed, shows.may_have_acted) = (None, false, true); // of a read the last means nothing
-                }
-                if let OutcomeKind::Reversed(_) = kind {
-                    shows.effects = shows.effects.saturating_sub(1);
                 }
             }
             // A late answer changes no decision, but what it says counts for the calls after it.

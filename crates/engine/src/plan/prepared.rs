@@ -250,6 +250,11 @@ impl Plan {
         action.map_or(&[], |action| &action.steps)
     }
 
+    /// Whether one of these steps is the same request in all runs.
+    pub fn makes_across_runs(&self, tool: &str) -> bool {
+        self.steps_of(tool).iter().any(|step| self.facts(&step.tool).across_runs)
+    }
+
     /// The number of these steps.
     pub(crate) fn steps(&self, tool: &str) -> u16 {
         u16::try_from(self.steps_of(tool).len()).unwrap_or(u16::MAX)
