@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use serde::Serialize;
-
 use crate::exit::{Exit, Failure};
 use crate::flags::Given;
 use crate::format::formats;
@@ -24,7 +22,7 @@ use playproof_formats::playbook::lint::{stopped_globs, unseen_arguments};
 use playproof_formats::playbook::{Loaded, fingerprint};
 use playproof_formats::shell::Command;
 use playproof_report::diagnostic::{render, tally};
-use playproof_report::json::document;
+use playproof_report::json::{Object, document};
 use playproof_report::text;
 
 /// The lint of a study playbook: a fault only of the playbook that a project uses.
@@ -177,61 +175,32 @@ fn facts(loaded: &Loaded) -> String {
     )
 }
 
-#[derive(Serialize)]
-struct LintJson<'a> {
-    format: &'static str,
-    playbooks: Vec<PlaybookJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct PlaybookJson<'a> {
-    source: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fingerprint: Option<String>,
-    diagnostics: Vec<DiagnosticJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct DiagnosticJson<'a> {
-    id: &'a str,
-    severity: &'static str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<&'a str>,
-}
-
 fn json(linted: &[Linted]) -> String {
-    let playbook = |one| playbook_json(&project::root(), one);
-    document(&LintJson { format: "lint/1", playbooks: linted.iter().map(playbook).collect() })
+    let root = project::root();
+    let playbooks: Vec<Object> = linted.iter().map(|one| playbook_json(&root, one)).collect();
+    document(&Object::document("lint/1").with("playbooks", playbooks))
 }
 
-fn playbook_json<'a>(root: &Path, one: &'a Linted) -> PlaybookJson<'a> {
-    let diagnostic = |diagnostic: &'a Diagnostic| {
+fn playbook_json(root: &Path, one: &Linted) -> Object {
+    let diagnostic = |diagnostic: &Diagnostic| {
         let place = diagnostic.labels.first().map(|label| one.source.place(label.span.start));
-        DiagnosticJson {
-            id: diagnostic.id,
-            severity: match diagnostic.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-                Severity::Note => "note",
-            },
-            message: &diagnostic.message,
-            line: place.map(|(line, _)| line),
-            column: place.map(|(_, column)| column),
-            help: diagnostic.help.as_deref(),
-        }
+        let severity = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        Object::default()
+            .with("id", diagnostic.id)
+            .with("severity", severity)
+            .with("message", &diagnostic.message)
+            .maybe("line", place.map(|(line, _)| line))
+            .maybe("column", place.map(|(_, column)| column))
+            .maybe("help", diagnostic.help.as_deref())
     };
-    let loaded = one.loaded.as_ref();
-    PlaybookJson {
-        source: files::lasting(root, &one.source.name),
-        name: loaded.map(|loaded| &*loaded.playbook.name),
-        fingerprint: loaded.map(|loaded| fingerprint(&loaded.playbook).to_string()),
-        diagnostics: one.diagnostics.iter().map(diagnostic).collect(),
-    }
+    let playbook = one.loaded.as_ref().map(|loaded| &loaded.playbook);
+    Object::default()
+        .with("source", files::lasting(root, &one.source.name))
+        .maybe("name", playbook.map(|playbook| &*playbook.name))
+        .maybe("fingerprint", playbook.map(|playbook| fingerprint(playbook).to_string()))
+        .with("diagnostics", one.diagnostics.iter().map(diagnostic).collect::<Vec<_>>())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::json::event_objects;
+use crate::json::{Object, document, event_objects};
 use crate::text::{self, counted};
 use playproof_engine::call::{RecordedCall, Recorder};
 use playproof_engine::event::{KeyDialect, Transcript, unnamed};
@@ -76,26 +76,6 @@ pub struct DecisionDifference {
     pub recorded: Option<Value>,
     /// What the playbook decides; none: nothing more.
     pub decided: Option<Value>,
-}
-
-#[derive(Serialize)]
-struct ComparedJson<'a> {
-    format: &'static str,
-    playbook: &'a str,
-    calls: u64,
-    undecided: u64,
-    decisions: u64,
-    differences: &'a [DecisionDifference],
-    recorder: Option<RecorderJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct RecorderJson<'a> {
-    playbook: &'a str,
-    fingerprint: &'a str,
-    seed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    keys: Option<&'static str>,
 }
 
 impl ComparedDecisions {
@@ -179,14 +159,22 @@ impl ComparedDecisions {
     /// The same for programs, with all differences.
     pub fn json(&self, playbook: &str) -> String {
         let ComparedDecisions { calls, undecided, decisions, ref differences, ref recorder } = *self;
-        let recorder = recorder.as_ref().map(|recorder| RecorderJson {
-            playbook: &recorder.playbook,
-            fingerprint: &recorder.fingerprint,
-            seed: recorder.seed,
-            keys: recorder.keys.map(KeyDialect::as_str),
+        let recorder = recorder.as_ref().map(|recorder| {
+            Object::default()
+                .with("playbook", &*recorder.playbook)
+                .with("fingerprint", &*recorder.fingerprint)
+                .with("seed", recorder.seed)
+                .maybe("keys", recorder.keys.map(KeyDialect::as_str))
         });
-        let format = "same-decisions/1";
-        crate::json::document(&ComparedJson { format, playbook, calls, undecided, decisions, differences, recorder })
+        document(
+            &Object::document("same-decisions/1")
+                .with("playbook", playbook)
+                .with("calls", calls)
+                .with("undecided", undecided)
+                .with("decisions", decisions)
+                .with("differences", differences)
+                .with("recorder", recorder),
+        )
     }
 }
 

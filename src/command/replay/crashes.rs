@@ -14,7 +14,7 @@ use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, Ou
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Crash, CrashAt, DrivenCall, Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::{Duration, Instant};
-use playproof_report::json::{Millis, document};
+use playproof_report::json::{Millis, Object, document};
 use playproof_report::text;
 
 /// How long a dispatcher that has died is away.
@@ -22,14 +22,6 @@ const RESTART: Duration = Duration::from_millis(1_000);
 
 /// Ways to end that the page shows of each playbook.
 const SHOWN: usize = 10;
-
-#[derive(Serialize)]
-struct CrashesJson<'a> {
-    format: &'static str,
-    restart_ms: Millis,
-    journal: bool,
-    fixtures: Vec<FixtureCrashes<'a>>,
-}
 
 /// A fixture whose dispatcher dies everywhere.
 #[derive(Serialize)]
@@ -99,8 +91,8 @@ pub fn run(
     let is_found = groups.any(|group| !group.new_unsafe.is_empty());
     match args.format {
         Format::Json | Format::Jsonl => {
-            let (restart_ms, journal) = (Millis(RESTART), !args.no_journal);
-            output.json(document(&CrashesJson { format: "crashes/1", restart_ms, journal, fixtures }))?;
+            let crashes = Object::document("crashes/1").with("restart_ms", Millis(RESTART)).with("journal", !args.no_journal);
+            output.json(document(&crashes.with("fixtures", fixtures)))?;
         }
         Format::Table | Format::Markdown => {
             let width = style(args, terminal).width;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::alike::{CallRuns, folded, gathered};
@@ -23,7 +22,9 @@ use playproof_formats::shell::Command;
 use playproof_report::block;
 use playproof_report::block::{Alike, Style};
 use playproof_report::html::{self, CallShown, RehearsalPage};
-use playproof_report::json::{CallParts, Events, Millis, append, raw, write_audit_line, write_call, write_events};
+use playproof_report::json::{
+    CallParts, Events, Millis, Object, append, raw, write_audit_line, write_call, write_events,
+};
 use playproof_report::style::Palette;
 use playproof_report::table;
 use playproof_report::table::Align;
@@ -45,34 +46,6 @@ pub struct Rehearsal<'a> {
     runs: Vec<Rehearsed<'a>>,
 }
 
-/// A fixture and what became of it, for programs.
-#[derive(Debug, Serialize)]
-pub struct RehearsalJson<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    fixture: &'a str,
-    title: &'a str,
-    playbooks: Vec<PlaybookJson<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct PlaybookJson<'a> {
-    playbook: &'a str,
-    attempts: u64,
-    upstream_calls: u64,
-    effects: u64,
-    added_delay_ms: Millis,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u64>,
-    /// None where the calls share nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shared: Option<SharedJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    contradictions: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calls: Option<Box<RawValue>>,
-}
-
 /// A fixture under one playbook.
 struct Rehearsed<'a> {
     plan: &'a Plan,
@@ -83,26 +56,6 @@ struct Rehearsed<'a> {
     record: SimulationRecord,
     /// None where the fixture says nothing of this playbook.
     contradictions: Option<Vec<Contradiction>>,
-}
-
-/// What the calls of a run shared.
-#[derive(Debug, Serialize)]
-struct SharedJson<'a> {
-    peak_in_flight: u32,
-    /// Refused calls, by reason.
-    turned_away: BTreeMap<&'static str, u64>,
-    /// The states of breakers at the end, by server.
-    circuits: BTreeMap<&'a str, &'static str>,
-    /// What the retry budgets that were used have left at the end.
-    retry_budgets: Vec<BudgetJson<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct BudgetJson<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    server: Option<&'a str>,
-    left: Box<RawValue>,
 }
 
 impl<'a> Rehearsal<'a> {
@@ -157,7 +110,8 @@ impl<'a> Rehearsal<'a> {
 
     /// The most attempts that were out at once under the first playbook; none where the calls share nothing.
     pub fn peak_in_flight(&self) -> Option<u32> {
-        self.runs.first()?.shared().map(|shared| shared.peak_in_flight)
+        let run = self.runs.first()?;
+        run.plan.playbook.shares_state().then(|| run.record.peak_in_flight())
     }
 
     /// What the agent gets of a call under the first playbook, as JSON.
@@ -256,28 +210,29 @@ impl<'a> Rehearsal<'a> {
     }
 
     /// The same as one object, with its calls where `format` gives them no lines of their own.
-    pub fn json(&self, wanted: Option<&str>, format: Format) -> RehearsalJson<'_> {
+    pub fn json(&self, wanted: Option<&str>, format: Format) -> Object {
         let playbook = |run| self.playbook_json(run, wanted, format);
-        RehearsalJson {
-            kind: "fixture",
-            fixture: &self.from_root,
-            title: &self.fixture.title,
-            playbooks: self.runs.iter().map(playbook).collect(),
-        }
+        Object::default()
+            .with("type", "fixture")
+            .with("fixture", &self.from_root)
+            .with("title", &self.fixture.title)
+            .with("playbooks", self.runs.iter().map(playbook).collect::<Vec<_>>())
     }
 
-    fn playbook_json<'r>(&self, run: &'r Rehearsed<'_>, wanted: Option<&str>, format: Format) -> PlaybookJson<'r> {
-        PlaybookJson {
-            playbook: &run.plan.names.playbook,
-            attempts: run.attempts(),
-            upstream_calls: run.sends(),
-            effects: run.effects(),
-            added_delay_ms: Millis(run.delay()),
-            seed: run.plan.seed.or(self.fixture.seed),
-            shared: run.shared(),
-            contradictions: run.contradictions.as_ref().map(|all| all.iter().map(ToString::to_string).collect()),
-            calls: Some(format).filter(|format| *format == Format::Json).and_then(|_| self.calls_json(run, wanted)),
-        }
+    fn playbook_json(&self, run: &Rehearsed<'_>, wanted: Option<&str>, format: Format) -> Object {
+        let contradictions = run.contradictions.as_ref();
+        let contradictions = contradictions.map(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let calls = (format == Format::Json).then(|| self.calls_json(run, wanted)).flatten();
+        Object::default()
+            .with("playbook", &*run.plan.names.playbook)
+            .with("attempts", run.attempts())
+            .with("upstream_calls", run.sends())
+            .with("effects", run.effects())
+            .with("added_delay_ms", Millis(run.delay()))
+            .maybe("seed", run.plan.seed.or(self.fixture.seed))
+            .maybe("shared", run.shared())
+            .maybe("contradictions", contradictions)
+            .maybe("calls", calls)
     }
 
     fn calls_json(&self, run: &Rehearsed<'_>, wanted: Option<&str>) -> Option<Box<RawValue>> {
@@ -461,27 +416,32 @@ impl<'a> Rehearsed<'a> {
     }
 
     /// What the calls shared, if the playbook lets them share something.
-    fn shared(&self) -> Option<SharedJson<'_>> {
+    fn shared(&self) -> Option<Object> {
         let (playbook, record) = (&self.plan.playbook, &self.record);
-        let mut turned_away = BTreeMap::new();
+        // Refused calls, by reason.
+        let mut turned_away: BTreeMap<&str, u64> = BTreeMap::new();
         for event in &record.events {
             let outcome = record.outcomes.get(event.call.index()).map(|outcome| outcome.kind);
             if let (Decision::Refused { why, .. }, Some(OutcomeKind::Refused(_))) = (event.what, outcome) {
                 *turned_away.entry(why.as_str()).or_default() += 1; // an action whose step was refused has no such event
             }
         }
+        // The states of breakers at the end, by server.
         let servers = record.servers.iter().filter(|server| playbook.breaker_id(server).is_some());
         let circuits = servers.filter_map(|server| Some((&**server, record.circuit(record.server(server)?).as_str())));
+        // What the retry budgets that were used have left at the end.
         let budgets = record.budgets.iter().filter_map(|used| {
             let (name, _) = playbook.retry_budgets.get(used.budget.index())?;
-            let server = used.server.and_then(|server| record.servers.get(server.0 as usize)).map(String::as_str);
-            Some(BudgetJson { name, server, left: raw(used.left.to_string().as_bytes())? })
+            let server = used.server.and_then(|server| record.servers.get(server.0 as usize));
+            let left = raw(used.left.to_string().as_bytes())?;
+            Some(Object::default().with("name", &**name).maybe("server", server).with("left", left))
         });
-        playbook.shares_state().then(|| SharedJson {
-            peak_in_flight: record.peak_in_flight(),
-            turned_away,
-            circuits: circuits.collect(),
-            retry_budgets: budgets.collect(),
+        playbook.shares_state().then(|| {
+            Object::default()
+                .with("peak_in_flight", record.peak_in_flight())
+                .with("turned_away", turned_away)
+                .with("circuits", circuits.collect::<BTreeMap<&str, &str>>())
+                .with("retry_budgets", budgets.collect::<Vec<_>>())
         })
     }
 

@@ -1,13 +1,11 @@
 //! `playproof replay`: from arguments to pages.
 
-use serde::Serialize;
-
 use super::args::{Args, Format};
 use super::audit::AuditFile;
 use super::crashes;
 use super::prepared::{LoadedFixture, arguments_of_page, plans, style, with_playbooks};
 use super::recording;
-use super::rehearsal::{Rehearsal, RehearsalJson, no_such_call};
+use super::rehearsal::{Rehearsal, no_such_call};
 use super::seeds;
 use super::traces;
 use crate::exit::{Exit, Failure};
@@ -22,13 +20,7 @@ use playproof_engine::playbook::Tools;
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
 use playproof_report::html;
-use playproof_report::json::document;
-
-#[derive(Serialize)]
-struct RehearsalsJson<'a> {
-    format: &'static str,
-    fixtures: Vec<RehearsalJson<'a>>,
-}
+use playproof_report::json::{Object, document};
 
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -155,8 +147,8 @@ fn run_fixture(
             output.page(&pages.join("\n\n"))?;
         }
         Format::Json => {
-            let fixtures = shown.map(|one| one.json(wanted, Format::Json)).collect();
-            output.json(document(&RehearsalsJson { format: "rehearsal/1", fixtures }))?;
+            let fixtures: Vec<Object> = shown.map(|one| one.json(wanted, Format::Json)).collect();
+            output.json(document(&Object::document("rehearsal/1").with("fixtures", fixtures)))?;
         }
         Format::Jsonl => {
             let mut out = br#"{"type":"format","format":"rehearsal/1"}"#.to_vec();

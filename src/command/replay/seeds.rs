@@ -13,20 +13,12 @@ use playproof_engine::event::Decision;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator, contradictions};
 use playproof_engine::time::{Duration, Instant};
-use playproof_report::json::{Millis, document};
+use playproof_report::json::{Millis, Object, document};
 use playproof_report::table::{self, Align};
 use playproof_report::text;
 
 /// Groups of contradicting seeds that the table shows.
 const SHOWN: usize = 10;
-
-#[derive(Serialize)]
-struct SeedsJson<'a> {
-    format: &'static str,
-    first: u64,
-    last: u64,
-    fixtures: Vec<FixtureSeeds<'a>>,
-}
 
 /// A fixture with each seed.
 #[derive(Serialize)]
@@ -98,7 +90,8 @@ pub fn run(
     match args.format {
         Format::Json | Format::Jsonl => {
             let (first, last) = (*seeds.start(), *seeds.end());
-            output.json(document(&SeedsJson { format: "seeds/1", first, last, fixtures }))?;
+            let seeds = Object::document("seeds/1").with("first", first).with("last", last);
+            output.json(document(&seeds.with("fixtures", fixtures)))?;
         }
         Format::Table | Format::Markdown => {
             let width = style(args, terminal).width;

@@ -1,8 +1,5 @@
 //! Renders the calls on a page of a replay, in the format of the page.
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 use super::equal::equal_before;
 use super::watch::of_playbook;
 use playproof_analysis::envelope::EnvelopeKind;
@@ -18,7 +15,7 @@ use playproof_report::block;
 use playproof_report::block::Style;
 use playproof_report::explain::EqualCall;
 use playproof_report::html::{self, CallPiece, CallShown};
-use playproof_report::json::{CallParts, Events, raw, write_call};
+use playproof_report::json::{CallParts, Events, Object, raw, write_call};
 use playproof_report::listing::{Group, Only};
 use playproof_report::text;
 use playproof_report::view::{CallView, RunView, facts_of_recorded};
@@ -34,16 +31,6 @@ pub struct CallDrawing<'a> {
     pub sources: &'a Sources,
     /// The form of the envelopes in JSON, if they are wanted.
     pub envelope: Option<EnvelopeKind>,
-}
-
-/// A group of calls that went the same way.
-#[derive(Debug, Serialize)]
-pub struct GroupJson {
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    of_many_kinds: bool,
-    count: u64,
-    others: Vec<String>,
-    runs: Vec<Box<RawValue>>,
 }
 
 impl CallDrawing<'_> {
@@ -96,7 +83,7 @@ impl CallDrawing<'_> {
     }
 
     /// A group: the number of its calls, and the result of the shown one under each playbook.
-    pub fn json(&self, group: &Group) -> GroupJson {
+    pub fn json(&self, group: &Group) -> Object {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
         let view = CallView::recorded(&detail.call, &reference[0], "", self.sources);
@@ -109,12 +96,12 @@ impl CallDrawing<'_> {
             write_call(&mut out, &view, &transcript, CallId(0), &tally, &findings, &parts);
             raw(&out)
         };
-        GroupJson {
-            of_many_kinds: group.is_mixed,
-            count: group.count,
-            others: group.alike().others,
-            runs: detail.records.iter().zip(self.plans).filter_map(run).collect(),
-        }
+        let runs: Vec<_> = detail.records.iter().zip(self.plans).filter_map(run).collect();
+        Object::default()
+            .flag("of_many_kinds", group.is_mixed)
+            .with("count", group.count)
+            .with("others", group.alike().others)
+            .with("runs", runs)
     }
 
     fn runs<'g>(&'g self, group: &'g Group, reference: &'g [String]) -> Vec<RunView<'g>> {

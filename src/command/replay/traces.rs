@@ -2,13 +2,11 @@
 
 use std::sync::Mutex;
 
-use serde::Serialize;
-
 use super::args::{Args, Format, Options};
 use super::audit::AuditFile;
 use super::prepared::{arguments_of_page, plans, style};
 use super::recording;
-use super::shown::{CallDrawing, GroupJson, heading};
+use super::shown::{CallDrawing, heading};
 use super::watch::{Part, Watcher, of_playbook};
 use crate::exit::{Exit, Failure};
 use crate::input_paths::InputPaths;
@@ -29,7 +27,7 @@ use playproof_formats::shell::Command;
 use playproof_intake::origin::Sources;
 use playproof_report::html::{self, CallsShown, ReplayPage};
 use playproof_report::json;
-use playproof_report::json::{Map, ReplayedJson, document};
+use playproof_report::json::{Object, document};
 use playproof_report::listing::{CallSelection, Group, ListedCall, Listing, Only};
 use playproof_report::opening::{Sharper, sharper};
 use playproof_report::overview;
@@ -212,27 +210,6 @@ struct Page<'a> {
     streamed: &'a Streamed,
 }
 
-#[derive(Serialize)]
-struct ReplayJson<'a> {
-    format: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    listed_only: Option<Map<&'a str>>,
-    #[serde(flatten)]
-    replayed: ReplayedJson<'a>,
-    groups: usize,
-    calls: Vec<GroupJson>,
-}
-
-#[derive(Serialize)]
-struct SummaryJson<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    listed_only: Option<Map<&'a str>>,
-    #[serde(flatten)]
-    replayed: ReplayedJson<'a>,
-}
-
 impl Page<'_> {
     fn shown<'g>(&self, groups: &'g [Group]) -> &'g [Group] {
         if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] }
@@ -312,21 +289,21 @@ impl Page<'_> {
 
     fn json(&self, groups: &[Group], shown: &[Group]) -> String {
         let drawing = self.drawing();
-        document(&ReplayJson {
-            format: "replay/1",
-            listed_only: self.listed_only(),
-            replayed: self.replayed_json(),
-            groups: groups.len(),
-            calls: shown.iter().map(|group| drawing.json(group)).collect(),
-        })
+        let calls: Vec<Object> = shown.iter().map(|group| drawing.json(group)).collect();
+        let whole = self.replayed_json(Object::document("replay/1"));
+        document(&whole.with("groups", groups.len()).with("calls", calls))
     }
 
     fn last_line(&self) -> String {
-        document(&SummaryJson { kind: "summary", listed_only: self.listed_only(), replayed: self.replayed_json() })
+        document(&self.replayed_json(Object::default().with("type", "summary")))
     }
 
-    fn replayed_json(&self) -> ReplayedJson<'_> {
-        json::replayed(self.replayed(), &self.playbooks(), &self.streamed.notes, self.paths.sources())
+    /// Adds the selection, which limits the list, and every number: these cover the whole input.
+    fn replayed_json(&self, begun: Object) -> Object {
+        let selected: Vec<(&str, &str)> = self.selected().collect();
+        let selected = (!selected.is_empty()).then(|| selected.into_iter().collect::<Object>());
+        let (playbooks, notes, sources) = (self.playbooks(), &self.streamed.notes, self.paths.sources());
+        begun.maybe("listed_only", selected).and(&json::replayed(self.replayed(), &playbooks, notes, sources))
     }
 
     /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
@@ -343,12 +320,6 @@ impl Page<'_> {
         let said = "Counted above, and judged by the exit code: the whole input. Listed below: only what";
         (!flags.is_empty())
             .then(|| text::escape_unprintable(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
-    }
-
-    /// The selection, for programs: it limits the list; every number of the document covers the whole input.
-    fn listed_only(&self) -> Option<Map<&str>> {
-        let selected: Vec<(&'static str, &str)> = self.selected().collect();
-        (!selected.is_empty()).then_some(Map(selected))
     }
 
     fn replayed(&self) -> &Replayed {

@@ -1,119 +1,13 @@
 //! A check as one JSON document, `check/1`: every run, in a stable order, without timestamps.
 
-use serde::Serialize;
-
 use super::changes::CheckPage;
 use super::problems::{Directions, Problem, place_of};
-use crate::json::{Map, Millis, RowJson, document};
+use crate::json::{Millis, Object, document, row};
 use playproof_analysis::check::{CaseResult, Cause, CheckStatus, GoldenState, PlaybookRows};
 use playproof_analysis::kept::JudgedKept;
 use playproof_engine::time::Instant;
 use playproof_formats::golden::{Class, Comparison, Divergence, DivergencePlace, FirstChange};
 use playproof_formats::shell::Command;
-
-#[derive(Serialize)]
-struct CheckJson<'a> {
-    format: &'static str,
-    verdict: &'static str,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    ended_early: bool,
-    project: Map<&'a str>,
-    counts: Map<usize>,
-    in_the_way: Vec<ObstacleJson<'a>>,
-    rows: Vec<RowsJson<'a>>,
-    orphans: &'a [String],
-    results: Vec<ResultJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    kept: Vec<KeptJson<'a>>,
-    next: Option<String>,
-}
-
-#[derive(Serialize)]
-struct KeptJson<'a> {
-    id: &'a str,
-    right: bool,
-    expected: &'a str,
-    verdict: Option<&'a str>,
-    rule: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct ObstacleJson<'a> {
-    file: &'a str,
-    line: usize,
-    column: usize,
-    message: &'a str,
-}
-
-#[derive(Serialize)]
-struct RowsJson<'a> {
-    playbook: &'a str,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    locked: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    used: bool,
-    changes: Vec<RowJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct ResultJson<'a> {
-    id: String,
-    playbook: &'a str,
-    fixture: &'a str,
-    status: &'static str,
-    contradictions: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-    #[serde(flatten)]
-    diverged: Option<DivergedJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct DivergedJson<'a> {
-    class: Option<&'static str>,
-    headline: String,
-    effects: EffectsJson,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first: Option<FirstJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<PlaceJson<'a>>,
-    divergences: Vec<DivergenceJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct EffectsJson {
-    golden: u32,
-    run: u32,
-}
-
-#[derive(Serialize)]
-struct FirstJson<'a> {
-    call: &'a str,
-    at_ms: Millis,
-    golden: Option<&'a str>,
-    run: Option<&'a str>,
-    rule: Option<&'a str>,
-    verdict: Option<&'a str>,
-    compensation: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct PlaceJson<'a> {
-    file: &'a str,
-    line: usize,
-    column: usize,
-    row: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct DivergenceJson<'a> {
-    class: &'static str,
-    part: &'static str,
-    name: &'a str,
-    field: &'a str,
-    golden: Option<&'a str>,
-    run: Option<&'a str>,
-}
 
 /// The report as one JSON document. `next` is the next command to run, if any.
 pub fn json(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Command>) -> String {
@@ -124,59 +18,66 @@ pub fn json(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Comman
         CheckStatus::Differs => "differs",
         CheckStatus::Unusable => "unusable",
     };
-    document(&CheckJson {
-        format: "check/1",
-        verdict,
-        ended_early: report.ended_early,
-        project: Map(directions.project.iter().map(|(part, named)| (*part, named.as_str())).collect()),
-        counts: counts(shown),
-        in_the_way: directions.in_the_way.iter().map(obstacle).collect(),
-        rows: report.rows.iter().map(rows).collect(),
-        orphans: &report.orphans,
-        results: report.results.iter().map(|result| one(result, shown.causes.get(&result.id))).collect(),
-        kept: report.kept.iter().map(kept).collect(),
-        next: next.map(ToString::to_string),
-    })
+    let results = report.results.iter().map(|result| one(result, shown.causes.get(&result.id)));
+    document(
+        &Object::document("check/1")
+            .with("verdict", verdict)
+            .flag("ended_early", report.ended_early)
+            .with("project", directions.project.iter().map(|(part, named)| (part, named)).collect::<Object>())
+            .with("counts", counts(shown))
+            .with("in_the_way", directions.in_the_way.iter().map(obstacle).collect::<Vec<_>>())
+            .with("rows", report.rows.iter().map(rows).collect::<Vec<_>>())
+            .with("orphans", &report.orphans)
+            .with("results", results.collect::<Vec<_>>())
+            .list("kept", report.kept.iter().map(kept).collect())
+            .with("next", next.map(ToString::to_string)),
+    )
 }
 
-fn kept(kept: &JudgedKept) -> KeptJson<'_> {
-    let (verdict, rule) = kept.now.as_ref().map(|(verdict, rule)| (verdict.as_str(), rule.as_str())).unzip();
-    KeptJson { id: &kept.id, right: kept.is_right(), expected: &kept.expect, verdict, rule }
+fn kept(kept: &JudgedKept) -> Object {
+    let (verdict, rule) = kept.now.as_ref().map(|(verdict, rule)| (verdict, rule)).unzip();
+    let said = Object::default().with("id", &kept.id).with("right", kept.is_right()).with("expected", &kept.expect);
+    said.with("verdict", verdict).with("rule", rule)
 }
 
-fn counts(shown: &CheckPage<'_>) -> Map<usize> {
+fn counts(shown: &CheckPage<'_>) -> Object {
     let counts = shown.report.counts();
-    let mut rows = vec![("runs", shown.report.results.len()), ("passed", counts.passed)];
-    rows.extend([("unreadable", counts.unreadable), ("contradicting", counts.contradicting)]);
-    rows.extend(Class::WORDS.into_iter().zip(counts.diverged));
-    rows.push(("missing", counts.missing));
-    Map(rows)
+    let diverged: Object = Class::WORDS.into_iter().zip(counts.diverged).collect();
+    Object::default()
+        .with("runs", shown.report.results.len())
+        .with("passed", counts.passed)
+        .with("unreadable", counts.unreadable)
+        .with("contradicting", counts.contradicting)
+        .and(&diverged)
+        .with("missing", counts.missing)
 }
 
-fn obstacle(problem: &Problem) -> ObstacleJson<'_> {
+fn obstacle(problem: &Problem) -> Object {
     let spot = &problem.spot;
-    ObstacleJson { file: &spot.file, line: spot.line, column: spot.column, message: &problem.message }
+    let place = Object::default().with("file", &spot.file).with("line", spot.line).with("column", spot.column);
+    place.with("message", &problem.message)
 }
 
-fn rows(rows: &PlaybookRows) -> RowsJson<'_> {
-    let changes = rows.changes.iter().map(RowJson::from);
-    RowsJson { playbook: &rows.playbook, locked: rows.is_locked, used: rows.is_used, changes: changes.collect() }
+fn rows(rows: &PlaybookRows) -> Object {
+    Object::default()
+        .with("playbook", &rows.playbook)
+        .flag("locked", rows.is_locked)
+        .flag("used", rows.is_used)
+        .with("changes", rows.changes.iter().map(row).collect::<Vec<_>>())
 }
 
-fn one<'a>(result: &'a CaseResult, cause: Option<&'a Cause>) -> ResultJson<'a> {
-    let (problem, diverged) = match &result.golden {
-        GoldenState::Unreadable(report) => (Some(report.to_string()), None),
-        GoldenState::Diverged(diverged) => (None, Some(diverges(&diverged.comparison, cause))),
-        GoldenState::Same | GoldenState::Missing => (None, None),
-    };
-    ResultJson {
-        id: result.id.to_string(),
-        playbook: &result.id.playbook,
-        fixture: &result.id.fixture,
-        status: status(result),
-        contradictions: result.contradictions.iter().map(ToString::to_string).collect(),
-        problem,
-        diverged,
+fn one(result: &CaseResult, cause: Option<&Cause>) -> Object {
+    let contradictions = result.contradictions.iter().map(ToString::to_string);
+    let said = Object::default()
+        .with("id", result.id.to_string())
+        .with("playbook", &result.id.playbook)
+        .with("fixture", &result.id.fixture)
+        .with("status", status(result))
+        .with("contradictions", contradictions.collect::<Vec<_>>());
+    match &result.golden {
+        GoldenState::Unreadable(report) => said.with("problem", report.to_string()),
+        GoldenState::Diverged(diverged) => said.and(&diverges(&diverged.comparison, cause)),
+        GoldenState::Same | GoldenState::Missing => said,
     }
 }
 
@@ -191,36 +92,35 @@ pub(super) fn status(result: &CaseResult) -> &'static str {
     }
 }
 
-fn diverges<'a>(comparison: &'a Comparison, cause: Option<&'a Cause>) -> DivergedJson<'a> {
+fn diverges(comparison: &Comparison, cause: Option<&Cause>) -> Object {
     let (golden, run) = comparison.effects;
     let place = cause.and_then(|cause| {
         let (line, column, file) = place_of(cause)?;
-        Some(PlaceJson { file, line, column, row: Some(&cause.row) })
+        let place = Object::default().with("file", file).with("line", line).with("column", column);
+        Some(place.with("row", &cause.row))
     });
-    DivergedJson {
-        class: comparison.worst().map(Class::as_str),
-        headline: comparison.headline(),
-        effects: EffectsJson { golden, run },
-        first: comparison.first.as_ref().map(|first| first_change(first, cause)),
-        place,
-        divergences: comparison.divergences.iter().map(divergence).collect(),
-    }
+    Object::default()
+        .with("class", comparison.worst().map(Class::as_str))
+        .with("headline", comparison.headline())
+        .with("effects", Object::default().with("golden", golden).with("run", run))
+        .maybe("first", comparison.first.as_ref().map(|first| first_change(first, cause)))
+        .maybe("place", place)
+        .with("divergences", comparison.divergences.iter().map(divergence).collect::<Vec<_>>())
 }
 
-fn first_change<'a>(first: &'a FirstChange, cause: Option<&Cause>) -> FirstJson<'a> {
+fn first_change(first: &FirstChange, cause: Option<&Cause>) -> Object {
     let because = first.actual.as_ref().or(first.expected.as_ref());
-    FirstJson {
-        call: &first.call,
-        at_ms: Millis(first.at.since(Instant::ZERO)),
-        golden: first.golden.as_deref(),
-        run: first.run.as_deref(),
-        rule: because.map(|because| because.rule.as_str()),
-        verdict: because.map(|because| because.verdict.as_str()),
-        compensation: cause.and_then(|cause| cause.compensation),
-    }
+    Object::default()
+        .with("call", &first.call)
+        .with("at_ms", Millis(first.at.since(Instant::ZERO)))
+        .with("golden", &first.golden)
+        .with("run", &first.run)
+        .with("rule", because.map(|because| &because.rule))
+        .with("verdict", because.map(|because| &because.verdict))
+        .with("compensation", cause.and_then(|cause| cause.compensation))
 }
 
-fn divergence(divergence: &Divergence) -> DivergenceJson<'_> {
+fn divergence(divergence: &Divergence) -> Object {
     let (part, name) = match &divergence.place {
         DivergencePlace::Call(call) => ("call", call.as_str()),
         DivergencePlace::Ledger(intent) => ("ledger", intent.as_str()),
@@ -228,12 +128,11 @@ fn divergence(divergence: &Divergence) -> DivergenceJson<'_> {
         DivergencePlace::Event(call, _) => ("event", call.as_str()),
         DivergencePlace::Whole => ("golden", ""),
     };
-    DivergenceJson {
-        class: divergence.class.as_str(),
-        part,
-        name,
-        field: &divergence.field,
-        golden: divergence.expected.as_deref(),
-        run: divergence.actual.as_deref(),
-    }
+    Object::default()
+        .with("class", divergence.class.as_str())
+        .with("part", part)
+        .with("name", name)
+        .with("field", &divergence.field)
+        .with("golden", &divergence.expected)
+        .with("run", &divergence.actual)
 }

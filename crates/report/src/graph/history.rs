@@ -2,35 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::json::document;
+use crate::json::{Object, document};
 use crate::table::{self, Align};
 use crate::text;
 use playproof_analysis::graph::{HistoryStep, Tried};
 use playproof_engine::event::{PlaybookNames, ValidNext};
 use playproof_engine::ids::ActionId;
 use playproof_formats::text::escape_unprintable;
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct HistoryJson<'a> {
-    format: &'static str,
-    steps: Vec<StepJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct StepJson<'a> {
-    seq: usize,
-    call: &'a str,
-    action: &'a str,
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queue: Option<&'a str>,
-    state_after: Option<&'a str>,
-    valid_next_actions: Vec<&'a str>,
-    withheld: Vec<&'a str>,
-    refused: bool,
-    refusal_reason: Option<&'static str>,
-}
 
 fn actions<'a>(names: &'a PlaybookNames, ids: &[ActionId]) -> Vec<&'a str> {
     ids.iter().map(|id| names.action(*id)).collect()
@@ -38,19 +16,22 @@ fn actions<'a>(names: &'a PlaybookNames, ids: &[ActionId]) -> Vec<&'a str> {
 
 /// The calls of a run as JSON, in their order.
 pub fn history(names: &PlaybookNames, steps: &[HistoryStep]) -> String {
-    let steps = steps.iter().enumerate().map(|(seq, step)| StepJson {
-        seq,
-        call: &step.reference,
-        action: &step.action,
-        outcome: step.outcome,
-        queue: step.queue.map(|queue| names.queue(queue)),
-        state_after: step.valid.position.filter(|_| step.refused.is_none()).map(|id| names.action(id)),
-        valid_next_actions: actions(names, &step.valid.next),
-        withheld: actions(names, &step.valid.withheld),
-        refused: step.refused.is_some(),
-        refusal_reason: step.refused.map(|why| why.as_str()),
-    });
-    document(&HistoryJson { format: "graph-history/1", steps: steps.collect() })
+    let step = |(seq, step): (usize, &HistoryStep)| {
+        let state = step.valid.position.filter(|_| step.refused.is_none());
+        Object::default()
+            .with("seq", seq)
+            .with("call", &step.reference)
+            .with("action", &step.action)
+            .with("outcome", step.outcome)
+            .maybe("queue", step.queue.map(|queue| names.queue(queue)))
+            .with("state_after", state.map(|id| names.action(id)))
+            .with("valid_next_actions", actions(names, &step.valid.next))
+            .with("withheld", actions(names, &step.valid.withheld))
+            .with("refused", step.refused.is_some())
+            .with("refusal_reason", step.refused.map(|why| why.as_str()))
+    };
+    let steps: Vec<Object> = steps.iter().enumerate().map(step).collect();
+    document(&Object::document("graph-history/1").with("steps", steps))
 }
 
 /// The same as a table.
@@ -77,47 +58,26 @@ pub fn history_table(names: &PlaybookNames, steps: &[HistoryStep], width: usize)
     table::render(&header, &rows, &[Align::Left; 5], width) + "\n"
 }
 
-#[derive(Serialize)]
-struct NextJson<'a> {
-    format: &'static str,
-    after: usize,
-    state: Option<&'a str>,
-    valid_next_actions: Vec<&'a str>,
-    withheld: Vec<&'a str>,
-    terminal: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tried: Option<TriedJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct TriedJson<'a> {
-    call: &'a str,
-    refused: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refusal_reason: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'a str>,
-    /// If it did its action, else as now.
-    valid_next_actions: Vec<&'a str>,
-}
-
 /// What is valid after some calls of a run, as JSON.
 pub fn next(names: &PlaybookNames, after: usize, valid: &ValidNext, tried: Option<&Tried>) -> String {
-    document(&NextJson {
-        format: "graph-next/1",
-        after,
-        state: valid.position.map(|id| names.action(id)),
-        valid_next_actions: actions(names, &valid.next),
-        withheld: actions(names, &valid.withheld),
-        terminal: valid.next.is_empty() && valid.withheld.is_empty(),
-        tried: tried.map(|tried| TriedJson {
-            call: &tried.name,
-            refused: tried.refused.is_some(),
-            refusal_reason: tried.refused.as_ref().map(|(why, _)| why.as_str()),
-            message: tried.refused.as_ref().and_then(|(_, message)| message.as_deref()),
-            valid_next_actions: tried.then.iter().map(String::as_str).collect(),
-        }),
-    })
+    // What is valid then: if it did its action, else as now.
+    let tried = tried.map(|tried| {
+        Object::default()
+            .with("call", &tried.name)
+            .with("refused", tried.refused.is_some())
+            .maybe("refusal_reason", tried.refused.as_ref().map(|(why, _)| why.as_str()))
+            .maybe("message", tried.refused.as_ref().and_then(|(_, message)| message.as_deref()))
+            .with("valid_next_actions", &tried.then)
+    });
+    document(
+        &Object::document("graph-next/1")
+            .with("after", after)
+            .with("state", valid.position.map(|id| names.action(id)))
+            .with("valid_next_actions", actions(names, &valid.next))
+            .with("withheld", actions(names, &valid.withheld))
+            .with("terminal", valid.next.is_empty() && valid.withheld.is_empty())
+            .maybe("tried", tried),
+    )
 }
 
 /// The same for people.

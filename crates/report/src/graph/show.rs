@@ -2,11 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::json::document;
+use crate::json::{Object, document};
 use crate::table::{self, Align};
 use playproof_engine::ids::ActionId;
 use playproof_engine::playbook::{Action, Graph, Playbook};
-use serde::Serialize;
 
 /// The names of some actions.
 fn names<'a>(playbook: &'a Playbook, row: &[ActionId]) -> Vec<&'a str> {
@@ -88,58 +87,30 @@ pub fn dot(playbook: &Playbook, graph: &Graph) -> String {
     text
 }
 
-#[derive(Serialize)]
-struct GraphJson<'a> {
-    format: &'static str,
-    playbook: &'a str,
-    actions: Vec<ActionJson<'a>>,
-    entry: Vec<&'a str>,
-    others: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stuck: Option<StuckJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct ActionJson<'a> {
-    action: &'a str,
-    tool: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<StepJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    inputs: Option<serde_json::Value>,
-    next: Vec<&'a str>,
-}
-
-#[derive(Serialize)]
-struct StepJson<'a> {
-    step: &'a str,
-    tool: &'a str,
-}
-
-#[derive(Serialize)]
-struct StuckJson<'a> {
-    after: u32,
-    queue: &'a str,
-}
-
 /// The graph as JSON.
 pub fn json(playbook: &Playbook, graph: &Graph) -> String {
-    let actions = playbook.actions.iter().zip(&graph.next).map(|(action, next)| ActionJson {
-        action: &action.name,
-        tool: &action.tool,
-        steps: action.steps.iter().map(|step| StepJson { step: &step.name, tool: &step.tool }).collect(),
-        inputs: action.inputs.as_ref().and_then(|inputs| serde_json::from_str(inputs.text()).ok()),
-        next: names(playbook, next),
+    let action = |(action, next): (&Action, &Vec<ActionId>)| {
+        let steps = action.steps.iter();
+        let steps = steps.map(|step| Object::default().with("step", &*step.name).with("tool", &*step.tool));
+        let inputs = action.inputs.as_ref().and_then(|inputs| serde_json::from_str(inputs.text()).ok());
+        Object::default()
+            .with("action", &*action.name)
+            .with("tool", &*action.tool)
+            .list("steps", steps.collect())
+            .maybe("inputs", inputs.map(|inputs: serde_json::Value| inputs))
+            .with("next", names(playbook, next))
+    };
+    let stuck = graph.stuck.map(|stuck| {
+        let queue = playbook.queues.get(stuck.queue.index()).map_or("?", |name| name);
+        Object::default().with("after", stuck.after).with("queue", queue)
     });
-    document(&GraphJson {
-        format: "graph/1",
-        playbook: &playbook.name,
-        actions: actions.collect(),
-        entry: names(playbook, &graph.entry),
-        others: graph.others.as_str(),
-        stuck: graph.stuck.map(|stuck| StuckJson {
-            after: stuck.after,
-            queue: playbook.queues.get(stuck.queue.index()).map_or("?", |name| name),
-        }),
-    })
+    let actions: Vec<Object> = playbook.actions.iter().zip(&graph.next).map(action).collect();
+    document(
+        &Object::document("graph/1")
+            .with("playbook", &*playbook.name)
+            .with("actions", actions)
+            .with("entry", names(playbook, &graph.entry))
+            .with("others", graph.others.as_str())
+            .maybe("stuck", stuck),
+    )
 }

@@ -1,9 +1,7 @@
 //! A comparison as one JSON document: every cause, not only those of a page.
 
-use serde::Serialize;
-
 use super::words::ImpactPage;
-use crate::json::{InputJson, Map, Millis, PlaceJson, document, inputs, place};
+use crate::json::{Millis, Object, document, inputs, place};
 use playproof_analysis::impact::{
     CauseName, CauseRow, Changes, Direction, ExampleCall, FindingChange, GateFailure, Impact, Load, QueueLoad, Side,
     SimulatedEnd, parts,
@@ -12,301 +10,145 @@ use playproof_engine::event::EffectClaim;
 use playproof_formats::golden::{PartChange, RowChange};
 use playproof_intake::origin::Sources;
 
-#[derive(Serialize)]
-struct ImpactJson<'a> {
-    format: &'static str,
-    base: SideJson<'a>,
-    candidate: SideJson<'a>,
-    inputs: Vec<InputJson<'a>>,
-    calls: u64,
-    failed_calls: u64,
-    unchanged: u64,
-    changed: u64,
-    undetermined: UndeterminedJson,
-    directions: Map<u64>,
-    differ_in: Map<u64>,
-    load: LoadJson,
-    queues: Vec<QueueJson<'a>>,
-    findings: Vec<FindingJson>,
-    rows: Vec<RowJson<'a>>,
-    causes: Vec<CauseJson<'a>>,
-    calls_of_other_causes: u64,
-    gate: GateJson<'a>,
-}
-
-#[derive(Serialize)]
-struct SideJson<'a> {
-    playbook: &'a str,
-    fingerprint: &'a str,
-    upstream_calls: u64,
-    added_delay_ms: Millis,
-    waiting_for_people: u64,
-    effects: u64,
-    effects_that_may_be_doubled: u64,
-    claims: Map<u64>,
-}
-
-#[derive(Serialize)]
-struct UndeterminedJson {
-    calls: u64,
-    base_only: u64,
-    candidate_only: u64,
-    both: u64,
-    decided_differently: u64,
-}
-
-#[derive(Serialize)]
-struct LoadJson {
-    upstream_calls_more: u64,
-    upstream_calls_fewer: u64,
-    delay_more_ms: Millis,
-    delay_fewer_ms: Millis,
-    waiting_for_people_more: u64,
-    waiting_for_people_fewer: u64,
-    effects_that_may_be_doubled_more: u64,
-    effects_that_may_be_doubled_fewer: u64,
-}
-
-#[derive(Serialize)]
-struct QueueJson<'a> {
-    queue: &'a str,
-    base: u64,
-    candidate: u64,
-}
-
-#[derive(Serialize)]
-struct FindingJson {
-    id: &'static str,
-    severity: &'static str,
-    base: u64,
-    candidate: u64,
-    gained: u64,
-    lost: u64,
-}
-
-#[derive(Serialize)]
-struct RowJson<'a> {
-    row: &'a str,
-    parts: Vec<PartJson>,
-}
-
-#[derive(Serialize)]
-struct PartJson {
-    part: String,
-    base: Option<String>,
-    candidate: Option<String>,
-}
-
-#[derive(Serialize)]
-struct CauseJson<'a> {
-    direction: &'static str,
-    #[serde(flatten)]
-    cause: NameJson<'a>,
-    calls: u64,
-    following: u64,
-    undetermined: u64,
-    differ_in: Map<u64>,
-    load: LoadJson,
-    tools: Vec<ToolJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    calls_of_other_tools: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    example: Option<ExampleJson<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "cause", rename_all = "snake_case")]
-enum NameJson<'a> {
-    Classified { base: ClassifiedJson<'a>, candidate: ClassifiedJson<'a> },
-    Row(RowJson<'a>),
-    ToolFacts,
-    Several,
-}
-
-#[derive(Serialize)]
-struct ClassifiedJson<'a> {
-    rule: &'a str,
-    verdict: &'a str,
-}
-
-#[derive(Serialize)]
-struct ToolJson<'a> {
-    tool: &'a str,
-    calls: u64,
-}
-
-#[derive(Serialize)]
-struct ExampleJson<'a> {
-    call: &'a str,
-    #[serde(flatten)]
-    place: PlaceJson<'a>,
-    tool: &'a str,
-    base: EndJson<'a>,
-    candidate: EndJson<'a>,
-}
-
-#[derive(Serialize)]
-struct EndJson<'a> {
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'a str>,
-    effect: &'static str,
-    attempts: u32,
-}
-
-#[derive(Serialize)]
-struct GateJson<'a> {
-    passed: bool,
-    decided: u64,
-    fail_on: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allow_widening: Option<&'a str>,
-    refusals: Vec<RefusalJson>,
-}
-
-#[derive(Serialize)]
-struct RefusalJson {
-    why: &'static str,
-    calls: u64,
-}
-
 /// The document, ending with a line break. `sources` are the inputs, for the places of examples.
 pub fn json(shown: &ImpactPage<'_>, sources: &Sources) -> String {
     let impact = shown.impact;
-    let directions =
-        Direction::ALL.into_iter().map(|direction| (direction.as_str(), impact.counts.in_direction(direction)));
-    let written = document(&ImpactJson {
-        format: "impact/1",
-        base: side(&impact.base),
-        candidate: side(&impact.candidate),
-        inputs: inputs(shown.replayed, shown.notes, sources),
-        calls: impact.counts.calls,
-        failed_calls: impact.counts.failed,
-        unchanged: impact.counts.unchanged(),
-        changed: impact.counts.changed,
-        undetermined: undetermined(impact),
-        directions: Map(directions.collect()),
-        differ_in: changes(&impact.counts.changes),
-        load: load(&impact.counts.load),
-        queues: impact.queues.iter().map(queue).collect(),
-        findings: impact.findings.iter().map(finding).collect(),
-        rows: impact.rows.iter().map(row).collect(),
-        causes: impact.causes.iter().map(|found| cause(found, sources)).collect(),
-        calls_of_other_causes: impact.counts.overflow,
-        gate: gate(shown),
-    });
-    written + "\n"
+    let counts = &impact.counts;
+    let directions: Object = Direction::ALL.into_iter().map(|one| (one.as_str(), counts.in_direction(one))).collect();
+    let written = Object::document("impact/1")
+        .with("base", side(&impact.base))
+        .with("candidate", side(&impact.candidate))
+        .with("inputs", inputs(shown.replayed, shown.notes, sources))
+        .with("calls", counts.calls)
+        .with("failed_calls", counts.failed)
+        .with("unchanged", counts.unchanged())
+        .with("changed", counts.changed)
+        .with("undetermined", undetermined(impact))
+        .with("directions", directions)
+        .with("differ_in", changes(&counts.changes))
+        .with("load", load(&counts.load))
+        .with("queues", impact.queues.iter().map(queue).collect::<Vec<_>>())
+        .with("findings", impact.findings.iter().map(finding).collect::<Vec<_>>())
+        .with("rows", impact.rows.iter().map(row).collect::<Vec<_>>())
+        .with("causes", impact.causes.iter().map(|found| cause(found, sources)).collect::<Vec<_>>())
+        .with("calls_of_other_causes", counts.overflow)
+        .with("gate", gate(shown));
+    document(&written) + "\n"
 }
 
-fn side(side: &Side) -> SideJson<'_> {
+fn side(side: &Side) -> Object {
     let claims = [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown].map(EffectClaim::as_str);
-    SideJson {
-        playbook: &side.playbook,
-        fingerprint: &side.fingerprint,
-        upstream_calls: side.upstream_calls,
-        added_delay_ms: Millis(side.added_delay),
-        waiting_for_people: side.people,
-        effects: side.effects,
-        effects_that_may_be_doubled: side.doubled,
-        claims: Map(claims.into_iter().zip(side.claims).collect()),
-    }
+    Object::default()
+        .with("playbook", &side.playbook)
+        .with("fingerprint", &side.fingerprint)
+        .with("upstream_calls", side.upstream_calls)
+        .with("added_delay_ms", Millis(side.added_delay))
+        .with("waiting_for_people", side.people)
+        .with("effects", side.effects)
+        .with("effects_that_may_be_doubled", side.doubled)
+        .with("claims", claims.into_iter().zip(side.claims).collect::<Object>())
 }
 
-fn undetermined(impact: &Impact) -> UndeterminedJson {
-    UndeterminedJson {
-        calls: impact.counts.undetermined.calls(),
-        base_only: impact.counts.undetermined.base,
-        candidate_only: impact.counts.undetermined.candidate,
-        both: impact.counts.undetermined.both,
-        decided_differently: impact.counts.undetermined_differing,
-    }
+fn undetermined(impact: &Impact) -> Object {
+    let of = &impact.counts.undetermined;
+    Object::default()
+        .with("calls", of.calls())
+        .with("base_only", of.base)
+        .with("candidate_only", of.candidate)
+        .with("both", of.both)
+        .with("decided_differently", impact.counts.undetermined_differing)
 }
 
-fn changes(changes: &Changes) -> Map<u64> {
-    Map(changes.rows().map(|(what, count)| (what.as_str(), count)).collect())
+fn changes(changes: &Changes) -> Object {
+    changes.rows().map(|(what, count)| (what.as_str(), count)).collect()
 }
 
-fn load(load: &Load) -> LoadJson {
-    LoadJson {
-        upstream_calls_more: load.upstream_more,
-        upstream_calls_fewer: load.upstream_fewer,
-        delay_more_ms: Millis(load.delay_more),
-        delay_fewer_ms: Millis(load.delay_fewer),
-        waiting_for_people_more: load.people_more,
-        waiting_for_people_fewer: load.people_fewer,
-        effects_that_may_be_doubled_more: load.doubled_more,
-        effects_that_may_be_doubled_fewer: load.doubled_fewer,
-    }
+fn load(load: &Load) -> Object {
+    Object::default()
+        .with("upstream_calls_more", load.upstream_more)
+        .with("upstream_calls_fewer", load.upstream_fewer)
+        .with("delay_more_ms", Millis(load.delay_more))
+        .with("delay_fewer_ms", Millis(load.delay_fewer))
+        .with("waiting_for_people_more", load.people_more)
+        .with("waiting_for_people_fewer", load.people_fewer)
+        .with("effects_that_may_be_doubled_more", load.doubled_more)
+        .with("effects_that_may_be_doubled_fewer", load.doubled_fewer)
 }
 
-fn queue(queue: &QueueLoad) -> QueueJson<'_> {
-    QueueJson { queue: &queue.queue, base: queue.base, candidate: queue.candidate }
+fn queue(load: &QueueLoad) -> Object {
+    Object::default().with("queue", &load.queue).with("base", load.base).with("candidate", load.candidate)
 }
 
-fn finding(change: &FindingChange) -> FindingJson {
+fn finding(change: &FindingChange) -> Object {
     let FindingChange { kind, base, candidate, gained, lost } = *change;
-    FindingJson { id: kind.id.as_str(), severity: kind.severity.as_str(), base, candidate, gained, lost }
+    let found = Object::default().with("id", kind.id.as_str()).with("severity", kind.severity.as_str());
+    found.and(&[("base", base), ("candidate", candidate), ("gained", gained), ("lost", lost)].into_iter().collect())
 }
 
-fn row(row: &RowChange) -> RowJson<'_> {
-    let part = |PartChange { path, before, after }| PartJson { part: path, base: before, candidate: after };
-    RowJson { row: &row.name, parts: parts(row).into_iter().map(part).collect() }
-}
-
-fn cause<'a>(found: &'a CauseRow, sources: &'a Sources) -> CauseJson<'a> {
-    let classified = |(rule, verdict): &'a (String, String)| ClassifiedJson { rule, verdict };
-    let cause = match &found.cause {
-        CauseName::Classified { base, candidate } => {
-            NameJson::Classified { base: classified(base), candidate: classified(candidate) }
-        }
-        CauseName::Row(change) => NameJson::Row(row(change)),
-        CauseName::ToolFacts => NameJson::ToolFacts,
-        CauseName::Several => NameJson::Several,
+fn row(row: &RowChange) -> Object {
+    let part = |PartChange { path, before, after }| {
+        Object::default().with("part", path).with("base", before).with("candidate", after)
     };
-    CauseJson {
-        direction: found.direction.as_str(),
-        cause,
-        calls: found.calls,
-        following: found.following,
-        undetermined: found.undetermined,
-        differ_in: changes(&found.changes),
-        load: load(&found.load),
-        tools: found.tools.rows().into_iter().map(|(tool, calls)| ToolJson { tool, calls }).collect(),
-        calls_of_other_tools: Some(found.tools.others()).filter(|others| *others > 0),
-        example: found.example.as_ref().map(|one| example(one, sources)),
-    }
+    Object::default().with("row", &row.name).with("parts", parts(row).into_iter().map(part).collect::<Vec<_>>())
 }
 
-fn example<'a>(example: &'a ExampleCall, sources: &'a Sources) -> ExampleJson<'a> {
-    ExampleJson {
-        call: &example.reference,
-        place: place(sources, example.place),
-        tool: &example.tool,
-        base: end(&example.base),
-        candidate: end(&example.candidate),
-    }
+fn cause(found: &CauseRow, sources: &Sources) -> Object {
+    let classified = |(rule, verdict): &(String, String)| Object::default().with("rule", rule).with("verdict", verdict);
+    let named = Object::default().with("direction", found.direction.as_str());
+    let named = match &found.cause {
+        CauseName::Classified { base, candidate } => {
+            named.with("cause", "classified").with("base", classified(base)).with("candidate", classified(candidate))
+        }
+        CauseName::Row(change) => named.with("cause", "row").and(&row(change)),
+        CauseName::ToolFacts => named.with("cause", "tool_facts"),
+        CauseName::Several => named.with("cause", "several"),
+    };
+    let tools = found.tools.rows().into_iter();
+    let tools = tools.map(|(tool, calls)| Object::default().with("tool", tool).with("calls", calls));
+    named
+        .with("calls", found.calls)
+        .with("following", found.following)
+        .with("undetermined", found.undetermined)
+        .with("differ_in", changes(&found.changes))
+        .with("load", load(&found.load))
+        .with("tools", tools.collect::<Vec<_>>())
+        .maybe("calls_of_other_tools", Some(found.tools.others()).filter(|others| *others > 0))
+        .maybe("example", found.example.as_ref().map(|one| example(one, sources)))
 }
 
-fn end(end: &SimulatedEnd) -> EndJson<'_> {
-    EndJson { outcome: end.outcome, detail: end.detail.as_deref(), effect: end.claim.as_str(), attempts: end.attempts }
+fn example(example: &ExampleCall, sources: &Sources) -> Object {
+    Object::default()
+        .with("call", &example.reference)
+        .and(&place(sources, example.place))
+        .with("tool", &example.tool)
+        .with("base", end(&example.base))
+        .with("candidate", end(&example.candidate))
 }
 
-fn gate<'a>(shown: &ImpactPage<'a>) -> GateJson<'a> {
+fn end(end: &SimulatedEnd) -> Object {
+    Object::default()
+        .with("outcome", end.outcome)
+        .maybe("detail", end.detail.as_deref())
+        .with("effect", end.claim.as_str())
+        .with("attempts", end.attempts)
+}
+
+fn gate(shown: &ImpactPage<'_>) -> Object {
     let refusals = shown.gate.judge(shown.impact);
     let asked = [("widening", shown.gate.widening), ("effects", shown.gate.effects)];
-    let refusal = |refusal: GateFailure| {
-        let (why, calls) = match refusal {
+    let asked: Vec<&str> = asked.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
+    let refusal = |refusal: &GateFailure| {
+        let (why, calls) = match *refusal {
             GateFailure::Unsafe(calls) => ("unsafe", calls),
             GateFailure::Widening(calls) => ("widening", calls),
             GateFailure::Effects(calls) => ("effects", calls),
         };
-        RefusalJson { why, calls }
+        Object::default().with("why", why).with("calls", calls)
     };
-    GateJson {
-        passed: refusals.is_empty() && !shown.gate.is_undecided(shown.impact),
-        decided: shown.impact.counts.decided,
-        fail_on: asked.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect(),
-        allow_widening: shown.gate.allow_widening.as_deref(),
-        refusals: refusals.into_iter().map(refusal).collect(),
-    }
+    Object::default()
+        .with("passed", refusals.is_empty() && !shown.gate.is_undecided(shown.impact))
+        .with("decided", shown.impact.counts.decided)
+        .with("fail_on", asked)
+        .maybe("allow_widening", shown.gate.allow_widening.as_deref())
+        .with("refusals", refusals.iter().map(refusal).collect::<Vec<_>>())
 }

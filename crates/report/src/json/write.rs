@@ -40,13 +40,68 @@ impl Serialize for Millis {
     }
 }
 
-/// An object of which the keys are known when it is written, in their order.
-#[derive(Clone, Debug)]
-pub struct Map<V>(pub Vec<(&'static str, V)>);
+/// An object, written member after member.
+#[derive(Clone, Debug, Default)]
+pub struct Object(Vec<u8>);
 
-impl<V: Serialize> Serialize for Map<V> {
+impl Object {
+    /// An object whose first member names the format of its document.
+    pub fn document(format: &str) -> Object {
+        Object::default().with("format", format)
+    }
+
+    /// With a member.
+    pub fn with(mut self, key: &str, value: impl Serialize) -> Object {
+        self.comma();
+        append(&mut self.0, &key);
+        self.0.push(b':');
+        append(&mut self.0, &value);
+        self
+    }
+
+    /// With a member where there is a value.
+    pub fn maybe(self, key: &str, value: Option<impl Serialize>) -> Object {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    /// With a member that is `true`, or none.
+    pub fn flag(self, key: &str, is_so: bool) -> Object {
+        self.maybe(key, is_so.then_some(true))
+    }
+
+    /// With a list; without one where it is empty.
+    pub fn list<V: Serialize>(self, key: &str, values: Vec<V>) -> Object {
+        self.maybe(key, Some(values).filter(|values| !values.is_empty()))
+    }
+
+    /// With the members of another object.
+    pub fn and(mut self, more: &Object) -> Object {
+        if !more.0.is_empty() {
+            self.comma();
+            self.0.extend_from_slice(&more.0);
+        }
+        self
+    }
+
+    fn comma(&mut self) {
+        if !self.0.is_empty() {
+            self.0.push(b',');
+        }
+    }
+}
+
+impl<K: AsRef<str>, V: Serialize> FromIterator<(K, V)> for Object {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Object {
+        members.into_iter().fold(Object::default(), |object, (key, value)| object.with(key.as_ref(), value))
+    }
+}
+
+impl Serialize for Object {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+        raw(&[b"{", &*self.0, b"}"].concat()).serialize(serializer)
     }
 }
 
@@ -85,23 +140,15 @@ impl Formatter for Escaping {
 mod tests {
     use super::*;
 
-    #[derive(Serialize)]
-    struct Object<'a> {
-        b: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        n: Option<u64>,
-        #[serde(flatten)]
-        more: Map<u64>,
-        l: Vec<Millis>,
-        z: Option<&'a str>,
-    }
-
     #[test]
     fn keys_keep_their_order_and_absent_ones_are_left_out() {
         let spans = [200_000, 1_500, 0, u64::MAX - 1].map(|micros| Millis(Duration::from_micros(micros)));
-        let object = Object { b: "x", n: None, more: Map(vec![("t", u64::MAX), ("a", 10)]), l: spans.into(), z: None };
+        let more: Object = [("t", u64::MAX), ("a", 10)].into_iter().collect();
+        let none = Object::default().maybe("n", None::<u64>).flag("f", false).list("e", Vec::<u64>::new());
+        let object = none.with("b", "x").and(&more).and(&Object::default()).with("l", spans).with("z", None::<u64>);
         let text = r#"{"b":"x","t":18446744073709551615,"a":10,"l":[200,1.5,0,18446744073709551.614],"z":null}"#;
         assert_eq!(document(&object), text);
+        assert_eq!(document(&Object::default().flag("f", true).with("o", Object::default())), r#"{"f":true,"o":{}}"#);
     }
 
     #[test]
