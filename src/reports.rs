@@ -14,10 +14,9 @@ use playproof_analysis::check::{CheckReport, row_places};
 use playproof_formats::diagnostic::{Report, did_you_mean};
 use playproof_formats::shell::Command;
 use playproof_report::check::{
-    CheckPage, Directions, Level, NOT_CHECKED, Problem, Spot, annotations, comment, is_report, json, junit, sarif,
+    self, CheckPage, Directions, Level, NOT_CHECKED, Problem, Spot, annotations, comment, is_report, json, junit, sarif,
 };
 use playproof_report::html;
-use playproof_report::style::Palette;
 
 /// The kinds of reports.
 const KINDS: [&str; 6] = ["junit", "sarif", "github", "markdown", "json", "html"];
@@ -128,7 +127,7 @@ pub fn write(
             "sarif" => sarif(shown, directions),
             "github" => annotations(shown, directions),
             "markdown" => comment(shown, directions, next),
-            "html" => html::check(shown, directions, next),
+            "html" => check::page(shown, directions, next).html(),
             _ => json(shown, directions, next) + "\n",
         };
         outputs::write(&report.file, text.as_bytes(), output)?;
@@ -169,8 +168,7 @@ pub fn write_unchecked(reports: &[ReportTo], failure: &Failure) {
     let in_repository = folders::below_repository(&project::root()).unwrap_or_default();
     let directions = Directions { in_the_way: in_the_way(failure, &next), in_repository, ..Directions::default() };
     let (report, causes) = (CheckReport::default(), BTreeMap::new());
-    let palette = Palette::new(false);
-    let shown = CheckPage { report: &report, causes: &causes, width: 100, palette, above: "", show_args: false };
+    let shown = CheckPage { report: &report, causes: &causes, above: "", show_args: false };
     let written = write(reports, &shown, &directions, Some(&next), &mut Output::default())
         .and_then(|()| tell_github(&shown, &directions, Some(&next)));
     if let Err(Failure::Message { message, .. }) = written {

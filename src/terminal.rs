@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use console::{Key, Term};
 
 use super::exit::Failure;
+use playproof_report::doc::{Block, Doc, drawn};
 use playproof_report::style::Palette;
 
 /// The width of pages if nothing defines another.
@@ -107,6 +108,16 @@ pub fn read_key(term: &Term) -> Result<Option<KeyPress>, Failure> {
 }
 
 impl StreamStyle {
+    /// A page, as this stream shows it.
+    pub fn doc(self, doc: &Doc) -> String {
+        doc.terminal(self.width, self.palette())
+    }
+
+    /// Some blocks of a page, as this stream shows them.
+    pub fn drawn(self, blocks: &[Block]) -> String {
+        drawn(blocks, self.width, self.palette())
+    }
+
     /// The colours of pages.
     pub fn palette(&self) -> Palette {
         Palette::new(self.colour)

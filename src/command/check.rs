@@ -26,7 +26,7 @@ use playproof_analysis::check::{CaseResult, CheckReport, CheckStatus, GoldenStat
 use playproof_formats::diagnostic::Report;
 use playproof_formats::golden::{Class, MERGE_CONFLICT};
 use playproof_formats::shell::Command;
-use playproof_report::check::{CheckPage, json, page};
+use playproof_report::check::{CheckPage, Directions, json, page};
 use playproof_report::text::counted;
 use playproof_report::verify::guarantees;
 
@@ -213,10 +213,8 @@ fn show(
     checked: &Checked,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let palette = terminal.out.palette();
-    let (width, above) = (terminal.out.width, workspace.way_up());
-    let shown =
-        CheckPage { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
+    let above = workspace.way_up();
+    let shown = CheckPage { report: &checked.report, causes: &checked.causes, above: &above, show_args: true };
     let directions = reports::directions(workspace, checked);
     // Reports are read at the project's root, the page where people stand.
     let public = CheckPage { show_args: args.show_args, above: "", ..shown };
@@ -227,14 +225,10 @@ fn show(
     match args.format {
         Format::Json => output.json(json(&shown, &directions, next.as_ref()))?,
         Format::Table => {
-            output.page(&page(&shown))?;
-            for asked in checking::row_guarantees(checked, &checked.report.rows, args.threads.number()) {
-                let said = guarantees(&asked, width, palette);
-                said.map_or(Ok(()), |said| output.page(&said))?;
-            }
-            if let Some(here) = here {
-                output.page(&format!("{} {here}", palette.strong("next:")))?;
-            }
+            let asked = checking::row_guarantees(checked, &checked.report.rows, args.threads.number());
+            let mut doc = page(&shown, &Directions::default(), here.as_ref());
+            doc.blocks.extend(asked.iter().filter_map(guarantees));
+            output.page(&terminal.out.doc(&doc.untitled()))?;
         }
     }
     Ok(())

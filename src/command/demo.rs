@@ -10,7 +10,6 @@ use crate::playbooks;
 use crate::terminal::Terminal;
 use crate::threads::Threads;
 use playproof_analysis::envelope::EnvelopeKind;
-use playproof_analysis::recorded::Arguments;
 use playproof_engine::event::FindingId;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
@@ -18,7 +17,6 @@ use playproof_explore::{Question, verify};
 use playproof_formats::diagnostic::{Source, did_you_mean};
 use playproof_formats::fixture;
 use playproof_formats::playbook::embedded;
-use playproof_report::block::Style;
 use playproof_report::text;
 use playproof_report::verify::{Shown, counterexamples};
 
@@ -171,8 +169,7 @@ fn rehearsed(
     };
     let plans = playbooks.iter().map(plan).collect::<Result<Vec<_>, Failure>>()?;
     let rehearsal = Rehearsal::run("demo", &fixture, &plans, None).with_envelope(told.map(|(_, kind)| kind));
-    let style = Style { width: terminal.out.width, palette: terminal.out.palette(), arguments: Arguments::Values };
-    let mut page = rehearsal.overview(style);
+    let mut page = terminal.out.drawn(&rehearsal.overview());
     if let Some(most) = rehearsal.peak_in_flight().filter(|most| *most > 1) {
         page.push_str(&format!("\n\nAt most {most} calls were out at the same time."));
     }
@@ -191,6 +188,5 @@ fn lie(playbook: &str, property: FindingId, terminal: &Terminal) -> Result<(Stri
     let jobs = Threads::default().number();
     let question = Question { playbook: "refunds", properties: &[property], states: STATES, jobs, changed: None };
     let shown = Shown { result: &verify(&plan, &question), plan: &plan, loaded: &loaded, against: None };
-    let (width, palette) = (terminal.out.width, terminal.out.palette());
-    Ok((counterexamples(&shown, width, palette, terminal.out.colour).join("\n\n").trim_end().to_owned(), Exit::Found))
+    Ok((terminal.out.drawn(&counterexamples(&shown)), Exit::Found))
 }

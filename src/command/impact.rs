@@ -18,8 +18,7 @@ use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::fingerprint;
 use playproof_formats::shell::Command;
-use playproof_report::html;
-use playproof_report::impact::{ImpactPage, json, markdown, page};
+use playproof_report::impact::{ImpactPage, json, page};
 
 const EXAMPLES: &str = "\
 Runs every recorded call under both playbooks and compares the two. A cause is the first decision that differs: another
@@ -151,11 +150,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let next = next(args, &paths, &base, &impact);
     let Streamed { replayed, notes, .. } = &streamed;
     let shown = ImpactPage { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
-    reports::write_page(args.report.as_ref(), || html::impact(&shown), output)?;
+    let doc = page(&shown);
+    reports::write_page(args.report.as_ref(), || doc.html(), output)?;
     match args.format {
-        Format::Markdown => output.page(&markdown(&shown))?,
+        Format::Markdown => output.page(&doc.markdown())?,
         Format::Json => output.json(json(&shown, paths.sources()))?,
-        Format::Table => output.page(&page(&shown, terminal.out.width, terminal.out.palette()))?,
+        Format::Table => output.page(&terminal.out.doc(&doc))?,
     }
     let exit = exit(args, &gate, &impact);
     streamed.all_read().map(|_| exit)

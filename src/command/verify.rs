@@ -8,8 +8,7 @@ use playproof_explore::{Compared, Fate, PROPERTIES, Question, Verified, compare,
 use playproof_formats::diagnostic::{counted, did_you_mean};
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
-use playproof_report::html;
-use playproof_report::verify::{Shown, json, markdown, page};
+use playproof_report::verify::{Shown, json, pages};
 
 use crate::changeset::Change;
 use crate::duplicate_args;
@@ -136,14 +135,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             false => format!("wrote {written} into {folder}\n"),
         });
     }
-    reports::write_page(args.report.as_ref(), || html::verify(judged.iter().map(Judged::shown)), output)?;
+    let doc = pages(judged.iter().map(Judged::shown));
+    reports::write_page(args.report.as_ref(), || doc.html(), output)?;
     match args.format {
         Format::Json => output.json(json(judged.iter().map(Judged::shown)))?,
-        Format::Table => output.page(&pages(&judged, terminal))?,
-        Format::Markdown => {
-            let all = judged.iter().map(|one| markdown(&one.shown(), terminal.out.width));
-            output.page(&all.collect::<Vec<_>>().join("\n\n"))?;
-        }
+        Format::Table => output.page(&terminal.out.doc(&doc.untitled()))?,
+        Format::Markdown => output.page(&doc.markdown())?,
     }
     conclude(&judged)
 }
@@ -163,12 +160,6 @@ impl Judged {
         let against = self.against.as_ref().map(|(old, compared)| (old.as_str(), compared));
         Shown { result: &self.result, plan: &self.plan, loaded: &self.loaded, against }
     }
-}
-
-fn pages(judged: &[Judged], terminal: &Terminal) -> String {
-    let (width, palette) = (terminal.out.width, terminal.out.palette());
-    let page = |one: &Judged| page(&one.shown(), width, palette, terminal.out.colour);
-    judged.iter().map(page).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Refuses fixtures among those of the project of a playbook that the project does not find by its name.

@@ -1,10 +1,12 @@
 //! Values in, text out: every page that the product prints. Reads nothing and decides nothing.
 
 pub mod block;
+mod changed_rows;
 pub mod check;
 pub mod coverage;
 pub mod decisions;
 pub mod diagnostic;
+pub mod doc;
 pub mod explain;
 pub mod findings;
 pub mod graph;

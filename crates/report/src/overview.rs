@@ -1,12 +1,12 @@
 //! The first page of a replay: the inputs, the counts, the unclassified failures. Draws no calls.
 
+use super::doc::{Block, Item, Table, Text, Tone};
 use super::opening::sentences;
-use super::style::Palette;
-use super::summary::{Section, Totals};
-use super::table::{self, Align};
+use super::summary::{RowOf, Totals};
 use super::text;
 use playproof_analysis::confirm::condition;
 use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName, UnsettledWrite};
+use playproof_engine::event::FindingSeverity;
 use playproof_engine::playbook::seems_to_read;
 use playproof_formats::shell::Command;
 use playproof_intake::assemble::InputLedger;
@@ -18,6 +18,9 @@ const TEMPLATES: usize = 5;
 
 /// The most inputs that are listed one by one.
 const INPUTS: usize = 8;
+
+/// The most characters of an input's name.
+const NAME: usize = 100;
 
 /// Notes on an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,87 +35,42 @@ pub struct InputNote {
     pub unread: bool,
 }
 
-/// The page, ending without a line break: the opening sentences with the command that would make them `sharper`, and the
-/// counts if they are wanted.
-pub fn render(
-    totals: &Totals<'_>,
-    notes: &[InputNote],
-    sharper: Option<&Command>,
-    has_counts: bool,
-    (width, palette): (usize, Palette),
-) -> String {
-    let said = sentences(totals).join(" ");
-    let mut parts = vec![text::wrapped(&text::escape_unprintable(&said), text::prose(width)).join("\n")];
-    parts.extend(sharper.map(|command| format!("{} {command}", palette.strong("to see more clearly:"))));
-    parts.push(inputs(totals.replayed, notes, width, palette));
-    parts.extend(has_counts.then(|| counts(totals, width, palette)));
-    parts.extend(unclassified(totals, width, palette));
-    parts.extend(suspected(totals, width, palette));
-    parts.extend(possible_duplicates(totals.replayed, width, palette));
-    parts.extend(unsettled_runs(totals.replayed, width, palette));
-    parts.join("\n\n")
-}
-
-/// The same as Markdown.
-pub fn markdown(totals: &Totals<'_>, notes: &[InputNote]) -> String {
-    let plain = Palette::new(false);
-    let accounts = inputs(totals.replayed, notes, 100, plain);
-    let mut header = vec![String::new(), "recorded".to_owned()];
-    header.extend(totals.names.iter().map(|names| text::markdown_code(&names.playbook)));
-    let mut rows = Vec::new();
-    for section in totals.sections() {
-        if !section.title.is_empty() {
-            rows.push(vec![format!("**{}**", section.title)]);
-        }
-        for row in section.rows {
-            let mut cells = vec![text::markdown(row.label.trim_start()), row.recorded];
-            cells.extend(row.values);
-            rows.push(cells);
-        }
-    }
-    for row in &mut rows {
-        row.resize(header.len(), String::new());
-    }
-    let mut aligns = vec![Align::Right; header.len()];
-    aligns[0] = Align::Left;
-    let said = text::markdown(&sentences(totals).join(" "));
-    let mut parts = vec![said, table::markdown(&header, &rows, &aligns), text::markdown_block(&accounts)];
-    parts.extend(unclassified(totals, 100, plain).map(|said| text::markdown_block(&said)));
-    parts.extend(suspected(totals, 100, plain).map(|said| text::markdown_block(&said)));
-    parts.extend(possible_duplicates(totals.replayed, 100, plain).map(|said| text::markdown_block(&said)));
-    parts.extend(unsettled_runs(totals.replayed, 100, plain).map(|said| text::markdown_block(&said)));
-    parts.join("\n\n")
+/// The page: the opening sentences with the command that would make them `sharper`, and the counts if they are wanted.
+pub fn page(totals: &Totals<'_>, notes: &[InputNote], sharper: Option<&Command>, has_counts: bool) -> Vec<Block> {
+    let mut blocks = vec![Block::para(sentences(totals).join(" "))];
+    let strong = Text::new(Tone::Strong, "to see more clearly: ");
+    blocks.extend(sharper.map(|command| Block::Para(strong.name(command.to_string()))));
+    blocks.push(Block::List(inputs(totals.replayed, notes)));
+    blocks.extend(has_counts.then(|| Block::Table(counts(totals))));
+    blocks.extend(unclassified(totals));
+    blocks.extend(doubts(totals));
+    blocks
 }
 
 /// What the recordings leave open: answers that only suggest a failure, and calls that may have made an effect again.
-pub fn doubts(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
+pub fn doubts(totals: &Totals<'_>) -> Vec<Block> {
     let replayed = totals.replayed;
-    let doubled = possible_duplicates(replayed, width, palette);
-    let said = [suspected(totals, width, palette), doubled, unsettled_runs(replayed, width, palette)];
-    let said: Vec<String> = said.into_iter().flatten().collect();
-    (!said.is_empty()).then(|| said.join("\n\n"))
+    suspected(totals).into_iter().chain(possible_duplicates(replayed)).chain(unsettled_runs(replayed)).collect()
 }
 
-/// The account of the inputs: one line each, with remarks below it.
-pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: Palette) -> String {
-    let mut lines = Vec::new();
+/// The account of the inputs: an entry each, with remarks below it.
+pub fn inputs(replayed: &Replayed, notes: &[InputNote]) -> Vec<Item> {
+    let mut items = Vec::new();
     for (n, account) in replayed.inputs.iter().take(INPUTS).enumerate() {
         let note = notes.get(n);
         let is_unread = note.is_some_and(|note| note.unread);
-        match is_unread && account.ledger.lines == 0 {
-            true => lines.push(palette.strong(&text::fitted_path(&account.name, width))),
-            false => lines.extend(input(account, note.and_then(|note| note.read_as.as_deref()), width, palette)),
-        }
+        let mut item = match is_unread && account.ledger.lines == 0 {
+            true => Item::from(input_name(account)),
+            false => input(account, note.and_then(|note| note.read_as.as_deref())),
+        };
         let remarks = note.into_iter().flat_map(|note| note.remarks.clone());
-        let unread = is_unread.then(|| unread(account));
-        for said in status_of(account).into_iter().chain(remarks).chain(unread) {
-            let said = text::wrapped(&text::escape_unprintable(&said), width.saturating_sub(2));
-            lines.extend(said.iter().map(|line| palette.doubtful(&format!("  {line}"))));
-        }
+        let remarks = status_of(account).into_iter().chain(remarks).chain(is_unread.then(|| unread(account)));
+        item.below.extend(remarks.map(|said| Text::new(Tone::Doubt, said)));
+        items.push(item);
     }
     if replayed.inputs.len() > INPUTS {
         let more = (replayed.inputs.len() - INPUTS) as u64;
-        lines.push(format!("and {} more", text::counted(more, "input", "inputs")));
+        items.push(format!("and {} more", text::counted(more, "input", "inputs")).into());
     }
     if replayed.inputs.len() > 1 {
         let mut ledger = replayed.ledger();
@@ -126,9 +84,13 @@ pub fn inputs(replayed: &Replayed, notes: &[InputNote], width: usize, palette: P
             first_unknown: FirstUnknown::default(),
             skipped: Vec::new(),
         };
-        lines.extend(input(&all, None, width, palette));
+        items.push(input(&all, None));
     }
-    lines.join("\n")
+    items
+}
+
+fn input_name(account: &InputAccount) -> Text {
+    Text::new(Tone::Strong, text::fitted_path(&account.name, NAME))
 }
 
 /// A remark on an input that could not be read to its end.
@@ -153,12 +115,11 @@ fn status_of(account: &InputAccount) -> Option<String> {
     }
 }
 
-fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: Palette) -> Vec<String> {
+fn input(account: &InputAccount, read_as: Option<&str>) -> Item {
     let ledger = &account.ledger;
-    let read_as = read_as.map_or_else(String::new, |format| format!(" (read as {})", text::escape_unprintable(format)));
-    let name = text::fitted_path(&account.name, width.saturating_sub(text::width(&read_as)));
+    let named = input_name(account).say(read_as.map_or_else(String::new, |format| format!(" (read as {format})")));
     // The lines of a foreign input are made by its import: no file has them.
-    let lines = (read_as.is_empty() && ledger.lines > 0).then(|| text::counted(ledger.lines, "line", "lines"));
+    let lines = (read_as.is_none() && ledger.lines > 0).then(|| text::counted(ledger.lines, "line", "lines"));
     let mut said: Vec<String> = lines.into_iter().collect();
     said.extend([
         text::counted(ledger.runs, "run", "runs"),
@@ -179,13 +140,9 @@ fn input(account: &InputAccount, read_as: Option<&str>, width: usize, palette: P
     ];
     said.extend(odd.iter().filter(|odd| odd.0 > 0).map(|&(count, one, many)| text::counted(count, one, many)));
     said.push("all accounted for".to_owned()); // an account that does not balance ends the program
-    let mut lines = vec![format!("{}{read_as}", palette.strong(&name))];
-    let counts = text::wrapped(&said.join(", "), width.saturating_sub(2));
-    lines.extend(counts.iter().map(|line| palette.faint(&format!("  {line}"))));
     let odd = unknown_names(&account.first_unknown).into_iter().chain(unsent(ledger));
-    let odd = odd.flat_map(|said| text::wrapped(&said, width - 2));
-    lines.extend(odd.map(|line| palette.doubtful(&format!("  {line}"))));
-    lines
+    let odd = odd.map(|said| Text::new(Tone::Doubt, said));
+    Item { said: named, below: std::iter::once(Text::new(Tone::Soft, said.join(", "))).chain(odd).collect() }
 }
 
 /// A remark on late answers to attempts that were not sent.
@@ -215,72 +172,62 @@ pub fn unknown_names(unknown: &FirstUnknown) -> Vec<String> {
     unknown.map(said).collect()
 }
 
-fn counts(totals: &Totals<'_>, width: usize, palette: Palette) -> String {
-    let mut header = vec![String::new(), "recorded".to_owned()];
-    header.extend(totals.names.iter().map(|names| text::escape_unprintable(&names.playbook).into_owned()));
-    let mut rows = Vec::new();
-    for (n, section) in totals.sections().iter().enumerate() {
-        if n > 0 {
-            rows.push(vec![String::new(); header.len()]);
+fn counts(totals: &Totals<'_>) -> Table {
+    let names = totals.names.iter().map(|names| &*names.playbook);
+    let mut table = Table::numbers("", std::iter::once("recorded").chain(names));
+    for section in totals.sections() {
+        if !section.title.is_empty() {
+            table.head(section.title);
         }
-        rows.extend(section_rows(section, header.len()));
-    }
-    let mut aligns = vec![Align::Right; header.len()];
-    aligns[0] = Align::Left;
-    coloured(&table::render(&header, &rows, &aligns, width), palette)
-}
-
-fn section_rows(section: &Section, columns: usize) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    if !section.title.is_empty() {
-        let mut title = vec![String::new(); columns];
-        title[0] = section.title.to_owned();
-        rows.push(title);
-    }
-    for row in &section.rows {
         let indent = if section.title.is_empty() { "" } else { "  " };
-        let mut cells = vec![format!("{indent}{}", row.label), row.recorded.clone()];
-        cells.extend(row.values.iter().cloned());
-        rows.push(cells);
+        for row in section.rows {
+            let tone = match row.of {
+                RowOf::Finding(kind) => severity_tone(kind.severity),
+                RowOf::Other | RowOf::Verdict(_) | RowOf::Failure(..) | RowOf::Queue(_) => Tone::Plain,
+            };
+            let label = Text::new(tone, format!("{indent}{}", row.label));
+            let values = std::iter::once(row.recorded).chain(row.values).map(Text::from);
+            table.row(std::iter::once(label).chain(values).collect::<Vec<_>>());
+        }
     }
-    rows
+    table
 }
 
-/// Colours severities and titles: whole lines, so that columns stay aligned.
-fn coloured(table: &str, palette: Palette) -> String {
-    let line = |(n, line): (usize, &str)| match line.trim_start() {
-        _ if n == 0 => palette.strong(line),
-        rest if rest.starts_with("unsafe ") => palette.bad(line),
-        rest if rest.starts_with("doubt ") => palette.doubtful(line),
-        rest if !line.starts_with(' ') && !rest.contains("  ") => palette.strong(line),
-        _ => line.to_owned(),
+/// How much a severity matters.
+pub(crate) const fn severity_tone(severity: FindingSeverity) -> Tone {
+    match severity {
+        FindingSeverity::Unsafe => Tone::Bad,
+        FindingSeverity::Doubt => Tone::Doubt,
+        FindingSeverity::Note => Tone::Plain,
+    }
+}
+
+/// A list of what was counted, the most frequent first, under a title; `all` is the number of what there is.
+fn counted(title: Text, rows: &[(&str, u64)], all: u64, [one, many]: [&str; 2]) -> Block {
+    let widest = rows.iter().map(|(_, count)| text::count(*count).len()).max().unwrap_or_default();
+    let row = |(said, count): &(&str, u64)| {
+        let said = if said.is_empty() { "(no message)" } else { said };
+        Text::from(format!("{:>widest$}  {}", text::count(*count), text::fitted(said, NAME)))
     };
-    table.lines().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    let mut below: Vec<Text> = rows.iter().map(row).collect();
+    let more = all.saturating_sub(rows.len() as u64);
+    below.extend((more > 0).then(|| Text::new(Tone::Soft, format!("and {} more", text::counted(more, one, many)))));
+    Block::List(vec![Item { said: title, below }])
 }
 
 /// Failures that no rule matches, by message template; of the first playbook with such failures.
-fn unclassified(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
+fn unclassified(totals: &Totals<'_>) -> Option<Block> {
     let (summary, names) =
         totals.replayed.summaries.iter().zip(totals.names).find(|(summary, _)| summary.unclassified.total() > 0)?;
     let rows = summary.unclassified.rows();
     let failures = text::counted(summary.unclassified.total(), "failure", "failures");
     let title = format!("{failures} that no rule of {} matches, by message template", names.playbook);
-    let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
-    let widest = rows.first().map_or(0, |(_, count)| text::count(*count).len());
-    for (template, count) in rows.iter().take(TEMPLATES) {
-        let template = if template.is_empty() { "(no message)" } else { template };
-        let count = format!("  {:>widest$}  ", text::count(*count));
-        lines.push(format!("{count}{}", text::fitted(template, width.saturating_sub(count.len()))));
-    }
-    let more = rows.len().saturating_sub(TEMPLATES);
-    if more > 0 {
-        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "template", "templates"))));
-    }
-    Some(lines.join("\n"))
+    let shown = &rows[..rows.len().min(TEMPLATES)];
+    Some(counted(Text::new(Tone::Strong, title), shown, rows.len() as u64, ["template", "templates"]))
 }
 
 /// Answers that suggest a failure and do not prove one: the commonest templates, and the lines of a mapping that decide them.
-fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<String> {
+fn suspected(totals: &Totals<'_>) -> Option<Block> {
     let summary = totals.replayed.summaries.iter().find(|summary| summary.suspected.total() > 0)?;
     let rows = summary.suspected.rows();
     let count = summary.suspected.total();
@@ -290,41 +237,32 @@ fn suspected(totals: &Totals<'_>, width: usize, palette: Palette) -> Option<Stri
         "{results} a failure; {its} effect is unknown until `failed` or `not_failed` in the mapping file (`--map FILE`) \
          decides"
     );
-    let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
+    let mut below = Vec::new();
     for (template, count) in rows.iter().take(SUSPECTED) {
-        lines.push(format!("  {:>6}  {}", text::count(*count), text::fitted(template, width.saturating_sub(10))));
-        if let Some(decides) = condition(template) {
-            lines.push(palette.faint(&format!("          failed: [ {} ]", text::escape_unprintable(&decides))));
-        }
+        below.push(Text::from(format!("{:>6}  {}", text::count(*count), text::fitted(template, NAME))));
+        let decides = condition(template).map(|decides| format!("        failed: [ {decides} ]"));
+        below.extend(decides.map(|decides| Text::new(Tone::Soft, decides)));
     }
-    let more = rows.len().saturating_sub(SUSPECTED);
-    if more > 0 {
-        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "template", "templates"))));
-    }
-    Some(lines.join("\n"))
+    let more = rows.len().saturating_sub(SUSPECTED) as u64;
+    let said = format!("and {} more", text::counted(more, "template", "templates"));
+    below.extend((more > 0).then(|| Text::new(Tone::Soft, said)));
+    Some(Block::List(vec![Item { said: Text::new(Tone::Strong, title), below }]))
 }
 
 /// The runs that end on a write whose effect is unknown: somebody must look what became of it.
-fn unsettled_runs(replayed: &Replayed, width: usize, palette: Palette) -> Option<String> {
+fn unsettled_runs(replayed: &Replayed) -> Option<Block> {
     let runs = &replayed.unsettled_runs;
-    if runs.count == 0 {
-        return None;
-    }
     let title = text::counted(runs.count, "run ends", "runs end") + " on a write whose effect is unknown";
-    let mut lines: Vec<String> = text::wrapped(&title, width).iter().map(|line| palette.strong(line)).collect();
-    let row = |UnsettledWrite { tool, reference, .. }: &UnsettledWrite| {
-        text::fitted(&format!("  {reference}  {tool}"), width).into_owned()
-    };
-    lines.extend(runs.first.iter().map(row));
+    let row = |write: &UnsettledWrite| Text::code(&*write.reference).say("  ").name(&*write.tool);
+    let mut below: Vec<Text> = runs.first.iter().map(row).collect();
     let more = runs.count.saturating_sub(runs.first.len() as u64);
-    if more > 0 {
-        lines.push(palette.faint(&format!("  and {} more", text::counted(more, "run", "runs"))));
-    }
-    Some(lines.join("\n"))
+    let said = format!("and {} more", text::counted(more, "run", "runs"));
+    below.extend((more > 0).then(|| Text::new(Tone::Soft, said)));
+    (runs.count > 0).then(|| Block::List(vec![Item { said: Text::new(Tone::Strong, title), below }]))
 }
 
 /// The calls that may have made an effect again, by tool and reason.
-fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> Option<String> {
+fn possible_duplicates(replayed: &Replayed) -> impl Iterator<Item = Block> {
     let possible = &replayed.possible_duplicates;
     let lists = [
         ("Undeclared tools that may have made an effect again (calls)", &possible.undeclared),
@@ -342,23 +280,12 @@ fn possible_duplicates(replayed: &Replayed, width: usize, palette: Palette) -> O
         ),
         ("Writes that a run may have made again for another one (calls)", &possible.begun_again),
     ];
-    let lists = lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts, width, palette));
-    let lists: Vec<String> = lists.collect();
-    (!lists.is_empty()).then(|| lists.join("\n\n"))
+    lists.into_iter().filter_map(|(title, counts)| by_tool(title, counts))
 }
 
-fn by_tool(title: &str, counts: &Counts, width: usize, palette: Palette) -> Option<String> {
+fn by_tool(title: &str, counts: &Counts) -> Option<Block> {
     let mut rows = counts.rows();
     rows.sort_by_key(|(tool, _)| seems_to_read(tool)); // suspected writes come first
-    let widest = rows.iter().map(|(_, count)| text::count(*count).len()).max()?;
-    let mut lines: Vec<String> = text::wrapped(title, width).iter().map(|line| palette.doubtful(line)).collect();
-    for (tool, count) in rows.iter().take(TEMPLATES) {
-        let count = format!("  {:>widest$}  ", text::count(*count));
-        lines.push(format!("{count}{}", text::fitted(tool, width.saturating_sub(count.len()))));
-    }
-    let more = rows.len().saturating_sub(TEMPLATES);
-    if more > 0 {
-        lines.push(palette.faint(&format!("  and {} more", text::counted(more as u64, "tool", "tools"))));
-    }
-    Some(lines.join("\n"))
+    let shown = &rows[..rows.len().min(TEMPLATES)];
+    (!rows.is_empty()).then(|| counted(Text::new(Tone::Doubt, title), shown, rows.len() as u64, ["tool", "tools"]))
 }

@@ -2,6 +2,8 @@
 
 use console::Style;
 
+use super::doc::Tone;
+
 /// How much of a long list a page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -56,6 +58,18 @@ impl Palette {
     /// What may be skipped in reading.
     pub fn faint(self, text: &str) -> String {
         self.paint(Style::new().dim(), text)
+    }
+
+    /// A text of a page, as its tone asks.
+    pub fn tone(self, tone: Tone, text: &str) -> String {
+        match tone {
+            Tone::Plain => text.to_owned(),
+            Tone::Strong => self.strong(text),
+            Tone::Soft => self.faint(text),
+            Tone::Good => self.good(text),
+            Tone::Doubt => self.doubtful(text),
+            Tone::Bad => self.bad(text),
+        }
     }
 
     fn paint(self, style: Style, text: &str) -> String {

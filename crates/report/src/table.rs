@@ -1,12 +1,12 @@
 //! Aligned columns, fitted to a width. Knows no values and no colour.
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
-
-use super::style::Palette;
 use super::text;
 
 /// Blanks between columns.
-const GAP: u16 = 2;
+const GAP: usize = 2;
+
+/// What every column has at least.
+const NARROWEST: usize = 6;
 
 /// Characters behind which a name may be broken.
 const JOINTS: [char; 6] = ['/', '-', '_', '.', ',', '{'];
@@ -24,78 +24,103 @@ pub enum Align {
 ///
 /// Cells must be free of control characters and colour; `header` may be empty.
 pub fn render(header: &[String], rows: &[Vec<String>], aligns: &[Align], width: usize) -> String {
+    painted(header, rows, aligns, width, |_, _, said| said.to_owned())
+}
+
+/// The same, with every piece of a cell painted: by its row (none for the header) and its column. A row of one cell is a
+/// title over those after it, apart from those before it.
+pub fn painted(
+    header: &[String],
+    rows: &[Vec<String>],
+    aligns: &[Align],
+    width: usize,
+    paint: impl Fn(Option<usize>, usize, &str) -> String,
+) -> String {
     let rooms = rooms(header, rows, aligns.len(), width);
-    let fitted = |cells: &[String]| -> Vec<String> {
-        let rooms = rooms.iter().copied().chain(std::iter::repeat(width));
-        cells.iter().zip(rooms).enumerate().map(|(at, (cell, room))| broken(cell, at == 0, room)).collect()
+    let fitted = |cells: &[String]| -> Vec<Vec<String>> {
+        let is_title = cells.len() < aligns.len();
+        let cell = |(at, (cell, room)): (usize, (&String, &usize))| match is_title {
+            true => vec![cell.clone()],
+            false => broken(cell, at == 0, (*room).max(NARROWEST)),
+        };
+        cells.iter().zip(&rooms).enumerate().map(cell).collect()
     };
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
-    if !header.is_empty() {
-        table.set_header(fitted(header));
-    }
-    table.add_rows(rows.iter().map(|row| fitted(row)));
-    for (at, align) in aligns.iter().enumerate() {
-        if let Some(column) = table.column_mut(at) {
-            column.set_padding((0, GAP));
-            if *align == Align::Right {
-                column.set_cell_alignment(CellAlignment::Right);
+    let header = (!header.iter().all(String::is_empty)).then(|| (None, fitted(header)));
+    let rows = rows.iter().enumerate().map(|(n, row)| (Some(n), fitted(row)));
+    let rows: Vec<(Option<usize>, Vec<Vec<String>>)> = header.into_iter().chain(rows).collect();
+    let whole = rows.iter().map(|(_, cells)| cells).filter(|cells| cells.len() == aligns.len());
+    let widths = whole.fold(vec![0; aligns.len()], |widths, cells| {
+        let widest =
+            |(width, cell): (usize, &Vec<String>)| cell.iter().map(|line| text::width(line)).fold(width, usize::max);
+        widths.into_iter().zip(cells).map(widest).collect()
+    });
+    let mut lines = Vec::new();
+    for (n, cells) in &rows {
+        if cells.len() < aligns.len() && n.is_some_and(|n| n > 0) {
+            lines.push(String::new());
+        }
+        for at in 0..cells.iter().map(Vec::len).max().unwrap_or_default() {
+            let (mut line, mut blanks) = (String::new(), 0);
+            for (column, ((cell, room), align)) in cells.iter().zip(&widths).zip(aligns).enumerate() {
+                let said = cell.get(at).map_or("", String::as_str);
+                let pad = room.saturating_sub(text::width(said));
+                let (before, after) = if *align == Align::Right { (pad, 0) } else { (0, pad) };
+                blanks += before;
+                if !said.is_empty() {
+                    line += &format!("{:blanks$}{}", "", paint(*n, column, said));
+                    blanks = 0;
+                }
+                blanks += after + GAP;
             }
-            if at > 0 {
-                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(6)));
-            }
+            lines.push(line);
         }
     }
-    table.trim_fmt()
+    lines.join("\n")
 }
 
 /// What each column has at most where not all fit beside each other: all what they need, or an equal share; the first,
 /// which has the labels, also what the others leave once their names are broken.
 fn rooms(header: &[String], rows: &[Vec<String>], columns: usize, width: usize) -> Vec<usize> {
-    let gap = usize::from(GAP);
     let named = |at: usize| header.get(at).map_or("", String::as_str);
     let widest = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| text::width(cell)).max().unwrap_or(0);
     let part = |at: usize| named(at).split_inclusive(JOINTS).map(text::width).max().unwrap_or(0);
     let wanted: Vec<usize> = (0..columns).map(|at| widest(at).max(text::width(named(at)))).collect();
     let Some((first, others)) = wanted.split_first() else { return wanted };
-    if first + others.iter().map(|other| other + gap).sum::<usize>() <= width {
+    if first + others.iter().map(|other| other + GAP).sum::<usize>() <= width {
         return wanted;
     }
-    let least = (1..columns).map(|at| widest(at).max(part(at)) + gap).sum::<usize>();
-    let first = width.saturating_sub(least).max(share(&wanted, width + gap)).min(*first);
+    let least = (1..columns).map(|at| widest(at).max(part(at)) + GAP).sum::<usize>();
+    let first = width.saturating_sub(least).max(share(&wanted, width + GAP)).min(*first);
     let share = share(others, width.saturating_sub(first));
     std::iter::once(first).chain(others.iter().map(|wanted| share.min(*wanted))).collect()
 }
 
 /// What each column that wants more gets, so that all get what they want or as much as any other.
 fn share(wanted: &[usize], width: usize) -> usize {
-    let gap = usize::from(GAP);
     let mut wanted = wanted.to_vec();
     wanted.sort_unstable();
     let mut left = width;
     for (n, one) in wanted.iter().enumerate() {
-        let share = (left / (wanted.len() - n)).saturating_sub(gap);
+        let share = (left / (wanted.len() - n)).saturating_sub(GAP);
         if *one > share {
             return share;
         }
-        left = left.saturating_sub(one + gap);
+        left = left.saturating_sub(one + GAP);
     }
     width
 }
 
-/// A cell in lines of at most `room` columns where it can be broken between words, or behind what joins them; a label
-/// keeps its indent in every line. What is longer still is left to the table.
-fn broken(cell: &str, is_label: bool, room: usize) -> String {
+/// A cell in lines of at most `room` columns, broken between words, or behind what joins them, or anywhere in what is longer
+/// still; a label keeps its indent in every line.
+fn broken(cell: &str, is_label: bool, room: usize) -> Vec<String> {
     if text::width(cell) <= room {
-        return cell.to_owned();
+        return vec![cell.to_owned()];
     }
     if is_label {
         let words = cell.trim_start();
         let indent = &cell[..cell.len() - words.len()];
-        let lines = text::wrapped(words, room.saturating_sub(text::width(indent)));
-        return lines.iter().map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n");
+        let lines = text::broken(words, room.saturating_sub(text::width(indent)));
+        return lines.iter().map(|line| format!("{indent}{line}")).collect();
     }
     let mut lines: Vec<String> = Vec::new();
     for word in text::wrapped(cell, room) {
@@ -108,15 +133,7 @@ fn broken(cell: &str, is_label: bool, room: usize) -> String {
         }
         lines.push(line);
     }
-    lines.join("\n")
-}
-
-/// The same as a Markdown table; the cells must be Markdown already.
-pub fn markdown(header: &[String], rows: &[Vec<String>], aligns: &[Align]) -> String {
-    let rule = |align: &Align| if *align == Align::Right { "---:".to_owned() } else { "---".to_owned() };
-    let mut lines = vec![markdown_row(header), markdown_row(&aligns.iter().map(rule).collect::<Vec<_>>())];
-    lines.extend(rows.iter().map(|row| markdown_row(row)));
-    lines.join("\n")
+    lines.iter().flat_map(|line| text::broken(line, room)).collect()
 }
 
 /// A row of a Markdown table; no cell can be left. A bar behind a backslash would end even a code span in one.
@@ -127,16 +144,6 @@ pub fn markdown_row<S: AsRef<str>>(cells: &[S]) -> String {
 
 /// The blanks before everything of a block but its title.
 pub const INDENT: usize = 3;
-
-/// Lines of a block: a label in a column of `column` characters, and behind it what is said.
-pub fn labelled(label: &str, said: &str, column: usize, width: usize, palette: Palette) -> Vec<String> {
-    let pieces = text::wrapped(said, width.saturating_sub(INDENT + column).max(20));
-    let line = |(n, piece): (usize, String)| {
-        let label = if n == 0 { label } else { "" };
-        format!("{:INDENT$}{}{piece}", "", palette.faint(&format!("{label:column$}")))
-    };
-    pieces.into_iter().enumerate().map(line).collect()
-}
 
 #[cfg(test)]
 mod tests {
@@ -182,11 +189,5 @@ mod tests {
     #[test]
     fn no_cell_of_a_markdown_table_can_be_left() {
         assert_eq!(markdown_row(&["a|b", "`c\\|d`", "e\nf"]), "| a\\|b | `c\\\\u{7c}d` | e f |");
-    }
-
-    #[test]
-    fn markdown_tables_say_their_alignment() {
-        let table = markdown(&cells(&["", "n"]), &[cells(&["`a|b`", "1"])], &[Align::Left, Align::Right]);
-        assert_eq!(table, "|  | n |\n| --- | ---: |\n| `a\\|b` | 1 |");
     }
 }

@@ -14,7 +14,7 @@ use playproof_formats::history::{History, Record, RecordKind, next_number};
 use playproof_formats::playbook::rows;
 use playproof_formats::shell::Command;
 use playproof_report::check;
-use playproof_report::style::Palette;
+use playproof_report::doc::Block;
 use playproof_report::text::counted;
 use playproof_report::verify::guarantees;
 
@@ -76,11 +76,11 @@ impl<'a> EditedRows<'a> {
     }
 
     /// The rows before and after, and what they do to the guarantees of their playbooks.
-    pub fn pages(&self, width: usize, palette: Palette) -> Vec<String> {
+    pub fn page(&self) -> Vec<Block> {
         let jobs = Threads::default().number();
         let asked = row_guarantees(self.checked, self.changed.iter().copied(), jobs);
-        let pages = self.changed.iter().map(|rows| check::rows(rows, width, palette));
-        pages.chain(asked.iter().filter_map(|asked| guarantees(asked, width, palette))).collect()
+        let rows = self.changed.iter().map(|rows| check::rows(rows));
+        rows.chain(asked.iter().filter_map(guarantees)).collect()
     }
 
     /// That they are not accepted without a reason.

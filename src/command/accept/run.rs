@@ -95,7 +95,7 @@ impl AcceptBatch {
         terminal: &Terminal,
     ) -> Result<(), Failure> {
         rows.refuse_contradicted()?;
-        self.pages.extend(rows.pages(terminal.out.width, terminal.out.palette()));
+        self.pages.push(terminal.out.drawn(&rows.page()));
         let (changes, said) = rows.accept(workspace, reason);
         self.changes.extend(changes);
         self.pages.push(said);
@@ -201,7 +201,7 @@ fn accept_proposal(
     let changes = match proposed(workspace, id, reason)? {
         Proposed::Acceptable(changes) => changes,
         Proposed::Refused(judged) => {
-            output.page(&page(&judged, terminal.out.width, terminal.out.palette()))?;
+            output.page(&terminal.out.drawn(&[page(&judged, None, Vec::new())]))?;
             to_stderr("playproof: not accepted; nothing was changed\n");
             return Ok(Exit::Found);
         }

@@ -88,10 +88,9 @@ fn accepted(asked: Option<&str>, workspace: &Workspace) -> Result<Accepted, Fail
 
 fn pages(reports: &[MutationReport], args: &Args, names: &[String], terminal: &Terminal) -> String {
     let extent = if args.all { Extent::All } else { Extent::Some };
-    let palette = terminal.out.palette();
     let pages = reports.iter().zip(names).map(|(report, name)| {
         let command = args.flags.without(&["--all", "--format"]).after(Command::new("playproof coverage").path(name));
-        page(report, extent, terminal.out.width, palette, &command)
+        terminal.out.doc(&page(report, extent, &command))
     });
     pages.collect::<Vec<_>>().join("\n\n")
 }

@@ -14,7 +14,6 @@ use playproof_explore::coverage::{NamedFixture, Suggestion, measure};
 use playproof_formats::diagnostic::counted;
 use playproof_formats::shell::Command;
 use playproof_report::coverage::{json, lines, page, percent};
-use playproof_report::html;
 use playproof_report::style::Extent;
 
 /// Measures, or mutates.
@@ -47,16 +46,16 @@ fn measured(typed: Option<&str>, args: &Args, terminal: &Terminal, output: &mut 
     }
     let typed = typed.map_or_else(|| workspace.playbook_argument(&name), str::to_owned);
     let command = Command::new("playproof coverage").path(&typed).flag_if("--fixtures", args.fixtures.as_deref());
-    let palette = terminal.out.palette();
     let source = &used.loaded.places.source;
     let write = command.clone().flag("--write", &workspace.fixtures_here());
-    reports::write_page(args.report.as_ref(), || html::coverage(&report, source, &write), output)?;
+    let page = |extent| page(&report, extent, source, [&command, &write]);
+    reports::write_page(args.report.as_ref(), || page(Extent::All).html(), output)?;
     match args.format {
         Format::Json => output.json(json(&report, source))?,
-        Format::Lines => output.page(&lines(&report, source, palette))?,
+        Format::Lines => output.page(&terminal.out.drawn(&lines(&report, source)))?,
         Format::Table => {
             let extent = if args.all { Extent::All } else { Extent::Some };
-            output.page(&page(&report, extent, terminal.out.width, palette, &command))?;
+            output.page(&terminal.out.doc(&page(extent)))?;
         }
     }
     if args.fail_under.is_some() && report.tally(None).1 == 0 {

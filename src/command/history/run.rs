@@ -9,7 +9,7 @@ use crate::terminal::Terminal;
 use crate::workspace::Workspace;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::history::{History, HistoryEntry};
-use playproof_report::history::{json, markdown, page};
+use playproof_report::history::{json, page};
 use playproof_report::style::Extent;
 
 formats!(Format: Table = "For people", Json = "One JSON document", Markdown = "For a pull request or a wiki");
@@ -77,10 +77,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     match args.format {
         Format::Json => output.json(json(&entries))?,
-        Format::Markdown => output.page(&markdown(&entries))?,
+        Format::Markdown => output.page(&page(&entries, Extent::All).markdown())?,
         Format::Table => {
             let extent = if args.all { Extent::All } else { Extent::Some };
-            output.page(&page(&entries, extent, terminal.out.width, terminal.out.palette()))?;
+            output.page(&terminal.out.doc(&page(&entries, extent)))?;
         }
     }
     Ok(Exit::Clean)

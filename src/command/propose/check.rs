@@ -17,9 +17,9 @@ use playproof_analysis::impact::{Comparer, ImpactGate, ImpactPart};
 use playproof_analysis::proposal::ProposalReport;
 use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
-use playproof_report::html::{self, Html, Proposed};
+use playproof_report::doc::Block;
 use playproof_report::impact;
-use playproof_report::proposal::{json, markdown, page};
+use playproof_report::proposal::{MARKER, json, page, proposals};
 
 /// Checks.
 ///
@@ -70,9 +70,10 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
             .help("`--allow-empty` if that is no error")
             .next("playproof propose new VERDICT"));
     }
-    reports::write_page(args.report.as_ref(), || html::proposals(&[]), output)?;
+    let doc = proposals(Vec::new());
+    reports::write_page(args.report.as_ref(), || doc.html(), output)?;
     match args.format {
-        Format::Markdown => output.page(&markdown(&[]))?,
+        Format::Markdown => output.page(&doc.comment(MARKER))?,
         Format::Json => output.json(json(&[]))?,
         Format::Table => output.page("no proposals")?,
     }
@@ -80,55 +81,26 @@ fn nothing(args: &Check, workspace: &Workspace, output: &mut Output) -> Result<E
 }
 
 fn show(args: &Check, terminal: &Terminal, tried: &[TrialResult], output: &mut Output) -> Result<(), Failure> {
-    let palette = terminal.out.palette();
+    let mut pages = Vec::new();
     // An unreadable corpus is reported before any page.
-    let asked = tried.iter().filter(|_| !args.corpus.is_empty());
-    let corpora = asked.map(|trial| corpus(args, terminal, trial)).collect::<Result<Vec<Corpus>, Failure>>()?;
-    let opened = || {
-        let proposed = tried.iter().enumerate().map(|(n, trial)| Proposed {
-            judged: &trial.judged,
-            playbook: &trial.applied.loaded,
-            corpus: corpora.get(n).map(|corpus| corpus.html.clone()),
-        });
-        html::proposals(&proposed.collect::<Vec<_>>())
-    };
-    reports::write_page(args.report.as_ref(), opened, output)?;
+    for trial in tried {
+        let corpus = if args.corpus.is_empty() { Vec::new() } else { corpus(args, terminal, trial)? };
+        pages.push(page(&trial.judged, Some(&trial.applied.loaded), corpus));
+    }
+    let doc = proposals(pages);
+    reports::write_page(args.report.as_ref(), || doc.html(), output)?;
     match args.format {
-        Format::Markdown => {
-            let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
-            output.page(&markdown(&judged))?;
-        }
+        Format::Markdown => output.page(&doc.comment(MARKER)),
         Format::Json => {
             let judged: Vec<ProposalReport> = tried.iter().map(|trial| trial.judged.clone()).collect();
-            output.json(json(&judged))?;
+            output.json(json(&judged))
         }
-        Format::Table => {
-            let pages: Vec<String> =
-                tried.iter().map(|trial| page(&trial.judged, terminal.out.width, palette)).collect();
-            output.page(&pages.join("\n\n"))?;
-        }
+        Format::Table => output.page(&terminal.out.drawn(&doc.blocks)),
     }
-    for (n, trial) in tried.iter().enumerate() {
-        if let Some(corpus) = corpora.get(n) {
-            output.page(&corpus.page)?;
-        }
-        if args.format == Format::Table && trial.judged.gates.is_empty() {
-            let next = Command::new("playproof accept").name(&trial.judged.id).and("--reason '...'");
-            output.page(&format!("{} {next}", palette.strong("next:")))?;
-        }
-    }
-    Ok(())
 }
 
 /// What a proposal changes on recorded calls.
-struct Corpus {
-    /// In the format that was asked for.
-    page: String,
-    /// For `--report`.
-    html: Html,
-}
-
-fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Corpus, Failure> {
+fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Vec<Block>, Failure> {
     let project = Project::find()?;
     let tools = playbooks::facts(args.tools.as_deref(), &project)?;
     let mut proposed = trial.applied.loaded.playbook.clone();
@@ -150,9 +122,6 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Corp
     let gate = ImpactGate::default();
     let Streamed { replayed, notes, .. } = &streamed;
     let shown = impact::ImpactPage { impact: &compared, replayed, notes, gate: &gate, next: None };
-    let text = match args.format {
-        Format::Markdown => impact::markdown(&shown),
-        Format::Table | Format::Json => impact::page(&shown, terminal.out.width, terminal.out.palette()),
-    };
-    Ok(Corpus { page: format!("\n{text}"), html: html::impact_part(&shown) })
+    let doc = impact::page(&shown);
+    Ok(doc.blocks.into_iter().chain(doc.answer).collect())
 }

@@ -104,7 +104,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let shown = MiningPage { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
     match args.format {
         Format::Json => output.json(json(&shown))?,
-        Format::Table => output.page(&page(&shown, terminal.out.width, terminal.out.palette()))?,
+        Format::Table => output.page(&terminal.out.doc(&page(&shown)))?,
     }
     streamed.all_read().map(|_| Exit::Clean)
 }

@@ -15,7 +15,6 @@ use playproof_formats::playbook;
 use playproof_formats::shell::Command;
 use playproof_formats::text::escape_page;
 use playproof_report::proposal::rows;
-use playproof_report::style::Palette;
 use playproof_report::text::counted;
 
 /// Rebases.
@@ -57,8 +56,7 @@ pub fn run(args: &Rebase, terminal: &Terminal, output: &mut Output) -> Result<Ex
     if conflicts.is_empty() {
         let applied = since.and_then(|proposal| apply(&used.loaded, &proposal).ok());
         let mut lines = vec![format!("{id} is made for `{name}` as it is now")];
-        let palette = Palette::new(terminal.out.colour);
-        lines.extend(applied.map(|applied| rows(&applied.rows, terminal.out.width, palette)));
+        lines.extend(applied.map(|applied| terminal.out.drawn(&[rows(&applied.rows)])));
         lines.push(format!("next: {check}"));
         output.page(&lines.join("\n"))?;
         return Ok(Exit::Clean);

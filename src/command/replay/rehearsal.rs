@@ -21,13 +21,11 @@ use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
 use playproof_report::block;
 use playproof_report::block::{Alike, Style};
+use playproof_report::doc::{Block, Doc, Item, Table, Text, Tone, drawn};
 use playproof_report::html::{self, CallShown, RehearsalPage};
 use playproof_report::json::{
     CallParts, Events, Millis, Object, append, raw, write_audit_line, write_call, write_events,
 };
-use playproof_report::style::Palette;
-use playproof_report::table;
-use playproof_report::table::Align;
 use playproof_report::text;
 use playproof_report::timeline::millis;
 use playproof_report::view::{CallView, RunView, facts_in_words};
@@ -132,30 +130,19 @@ impl<'a> Rehearsal<'a> {
 
     /// What happens: the playbooks side by side, then each call.
     pub fn story(&self, wanted: Option<&str>, style: Style) -> String {
-        let palette = style.palette;
-        let head = format!(
-            "{}: {}",
-            palette.strong(&text::escape_unprintable(self.path)),
-            text::escape_unprintable(&self.fixture.title)
-        );
-        let mut parts = vec![text::wrapped(&head, style.width).join("\n"), self.overview(style)];
-        parts.extend(self.contradictions(style));
-        parts.extend(self.calls(wanted, style));
-        parts.join("\n\n")
+        let head = Text::new(Tone::Strong, self.path).say(format!(": {}", self.fixture.title));
+        let blocks: Vec<Block> = std::iter::once(Block::Para(head)).chain(self.overview()).collect();
+        let overview = drawn(&blocks, style.width, style.palette);
+        std::iter::once(overview).chain(self.calls(wanted, style)).collect::<Vec<_>>().join("\n\n")
     }
 
     /// The same as Markdown.
     pub fn markdown(&self, wanted: Option<&str>, style: Style) -> String {
-        let mut header = vec![String::new()];
-        header.extend(self.runs.iter().map(|run| text::markdown_code(&run.plan.names.playbook)));
-        let rows = self.rows();
-        let mut parts = vec![
-            format!("## {}\n\n{}", text::markdown_code(self.path), text::markdown(&self.fixture.title)),
-            table::markdown(&header, &rows, &vec![Align::Left; header.len()]),
-        ];
-        parts.extend(self.contradictions(style).map(|said| text::markdown_block(&said)));
-        parts.extend(self.calls(wanted, style).iter().map(|block| text::markdown_block(block)));
-        parts.join("\n\n")
+        let title = Block::para(&*self.fixture.title);
+        let blocks = std::iter::once(title).chain(self.overview()).collect();
+        let overview = Doc::with(Text::code(self.path), blocks).markdown();
+        let calls = self.calls(wanted, style).into_iter().map(|block| text::markdown_block(&block));
+        std::iter::once(overview).chain(calls).collect::<Vec<_>>().join("\n\n")
     }
 
     /// The same for a page, its calls numbered after `before` others.
@@ -166,7 +153,6 @@ impl<'a> Rehearsal<'a> {
         playbooks: &[Loaded],
         before: usize,
     ) -> RehearsalPage {
-        let plain = Style { width: 100, palette: Palette::new(false), arguments };
         let playbooks: Vec<&Loaded> = playbooks.iter().collect();
         let call = |(number, view): (usize, &CallView<'_>), runs: &[RunView<'_>], alike: &Alike| {
             let number = before + number;
@@ -176,14 +162,7 @@ impl<'a> Rehearsal<'a> {
         RehearsalPage {
             path: self.path.to_owned(),
             title: self.fixture.title.clone(),
-            playbooks: self.runs.iter().map(|run| run.plan.names.playbook.to_string()).collect(),
-            rows: self.rows(),
-            contradictions: self
-                .contradictions(plain)
-                .iter()
-                .flat_map(|said| said.lines().skip(1))
-                .map(|line| line.trim().to_owned())
-                .collect(),
+            overview: self.overview(),
             calls: self.each_call(wanted, call),
             next: self.next(wanted),
         }
@@ -253,22 +232,23 @@ impl<'a> Rehearsal<'a> {
         }
     }
 
-    /// The playbooks side by side.
-    pub fn overview(&self, style: Style) -> String {
-        let mut header = vec![String::new()];
-        header.extend(self.runs.iter().map(|run| text::escape_unprintable(&run.plan.names.playbook).into_owned()));
-        let aligns = vec![Align::Left; header.len()];
-        let table = table::render(&header, &self.rows(), &aligns, style.width);
-        let (first, rest) = table.split_once('\n').unwrap_or((&table, ""));
-        format!("{}\n{rest}", style.palette.strong(first))
+    /// The playbooks side by side, and what the fixture is meant to show, and does not.
+    pub fn overview(&self) -> Vec<Block> {
+        let differs = self.runs.iter().flat_map(|run| {
+            let said = move |one: &Contradiction| Text::new(Tone::Bad, format!("{}: {one}", run.plan.names.playbook));
+            run.contradictions.iter().flatten().map(said)
+        });
+        let below: Vec<Text> = differs.collect();
+        let said = Text::from("What the fixture is meant to show, and does not:");
+        let list = (!below.is_empty()).then(|| Block::List(vec![Item { said, below }]));
+        std::iter::once(Block::Table(self.table())).chain(list).collect()
     }
 
-    fn rows(&self) -> Vec<Vec<String>> {
-        let mut rows = Vec::new();
+    fn table(&self) -> Table {
+        let mut table = Table::words("", self.runs.iter().map(|run| &*run.plan.names.playbook));
         let mut row = |label: String, value: &dyn Fn(&Rehearsed<'_>) -> String| {
-            let mut cells = vec![label];
-            cells.extend(self.runs.iter().map(value));
-            rows.push(cells);
+            let values = self.runs.iter().map(|run| Text::from(value(run)));
+            table.row(std::iter::once(label.into()).chain(values).collect::<Vec<_>>());
         };
         let outcomes = |call: &PageCall<'_>| self.runs.iter().map(|run| run.outcome(call.name)).collect::<Vec<_>>();
         let are_alike =
@@ -290,17 +270,7 @@ impl<'a> Rehearsal<'a> {
                 Some(all) => format!("no: {}", text::counted(all.len() as u64, "difference", "differences")),
             });
         }
-        rows
-    }
-
-    fn contradictions(&self, style: Style) -> Option<String> {
-        let mut lines = Vec::new();
-        for run in &self.runs {
-            for contradiction in run.contradictions.iter().flatten() {
-                lines.push(style.palette.bad(&format!("  {}: {contradiction}", run.plan.names.playbook)));
-            }
-        }
-        (!lines.is_empty()).then(|| format!("What the fixture is meant to show, and does not:\n{}", lines.join("\n")))
+        table
     }
 
     fn calls(&self, wanted: Option<&str>, style: Style) -> Vec<String> {

@@ -25,6 +25,7 @@ use playproof_formats::playbook::Loaded;
 use playproof_formats::shell;
 use playproof_formats::shell::Command;
 use playproof_intake::origin::Sources;
+use playproof_report::doc::{Doc, drawn};
 use playproof_report::html::{self, CallsShown, ReplayPage};
 use playproof_report::json;
 use playproof_report::json::{Object, document};
@@ -239,8 +240,8 @@ impl Page<'_> {
         let playbooks = self.playbooks();
         let totals = Totals { replayed: self.replayed(), names: &playbooks };
         let sharper = self.sharper();
-        let drawn = (style.width, style.palette);
-        let mut parts = vec![overview::render(&totals, &self.streamed.notes, sharper.as_ref(), self.args.stats, drawn)];
+        let page = overview::page(&totals, &self.streamed.notes, sharper.as_ref(), self.args.stats);
+        let mut parts = vec![drawn(&page, style.width, style.palette)];
         parts.extend(self.whole().map(|said| text::wrapped(&said, style.width).join("\n")));
         if !shown.is_empty() {
             let heading = self.heading(shown.len(), groups);
@@ -258,7 +259,8 @@ impl Page<'_> {
         let style = style(self.args, self.terminal);
         let playbooks = self.playbooks();
         let totals = Totals { replayed: self.replayed(), names: &playbooks };
-        let mut parts = vec!["## Replay".to_owned(), overview::markdown(&totals, &self.streamed.notes)];
+        let page = overview::page(&totals, &self.streamed.notes, None, true);
+        let mut parts = vec![Doc::with("Replay", page).markdown()];
         parts.extend(self.whole().map(|said| text::markdown(&said)));
         if !shown.is_empty() {
             parts.push(format!("### {}", text::markdown(&self.heading(shown.len(), groups))));

@@ -73,11 +73,10 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let proposals = proposals.iter().map(|id| Item::Proposal(id));
     let items: Vec<Item<'_>> = open.into_iter().map(Item::Golden).chain(rows).chain(proposals).collect();
     let palette = terminal.out.palette();
-    let width = terminal.out.width;
     let above = workspace.way_up();
-    let shown =
-        CheckPage { report: &checked.report, causes: &checked.causes, width, palette, above: &above, show_args: true };
-    let screen = &mut AtTerminal { term, workspace: &workspace, checked: &checked, shown, output };
+    let shown = CheckPage { report: &checked.report, causes: &checked.causes, above: &above, show_args: true };
+    let out = terminal.out;
+    let screen = &mut AtTerminal { term, out, workspace: &workspace, checked: &checked, shown, output };
     let tally = review(screen, &items)?;
     output.page(&end(&tally, &closed, palette))?;
     let is_clean = tally.skipped + tally.rejected == 0 && closed.is_empty();

@@ -1,8 +1,6 @@
 //! The terminal of a review: shows pages and reads single keys. The terminal's settings change only while a key is
 //! read, so an interrupt leaves nothing behind.
 
-use std::collections::BTreeSet;
-
 use console::Term;
 
 use super::session::{Item, Screen};
@@ -15,6 +13,7 @@ use crate::command::reject;
 use crate::exit::Failure;
 use crate::output::Output;
 use crate::pending;
+use crate::terminal::StreamStyle;
 use crate::terminal::{KeyPress, read_key};
 use crate::threads::Threads;
 use crate::workspace::Workspace;
@@ -26,6 +25,8 @@ use playproof_report::{proposal, text};
 pub struct AtTerminal<'a> {
     /// The terminal.
     pub term: Term,
+    /// How pages look on it.
+    pub out: StreamStyle,
     /// The project.
     pub workspace: &'a Workspace,
     /// What was found.
@@ -60,10 +61,10 @@ impl Screen for AtTerminal<'_> {
     }
 
     fn page(&mut self, item: &Item<'_>) -> Result<String, Failure> {
-        let (width, palette) = (self.shown.width, self.shown.palette);
+        let out = self.out;
         Ok(match item {
-            Item::Golden(of) => result(&self.shown, of, &mut BTreeSet::new()),
-            Item::Rows(playbook) => match self.rows(playbook)?.pages(width, palette).join("\n\n") {
+            Item::Golden(of) => out.drawn(&[result(&self.shown, of)]),
+            Item::Rows(playbook) => match out.drawn(&self.rows(playbook)?.page()) {
                 page if page.is_empty() => {
                     format!("{playbook}: its rows are those of the lock, and no record explains them")
                 }
@@ -72,7 +73,7 @@ impl Screen for AtTerminal<'_> {
             Item::Proposal(id) => {
                 let trials = Trials::open(self.workspace, Threads::default().number())?;
                 match stored::load(self.workspace, id).and_then(|stored| tried_out(&trials, &stored)) {
-                    Ok(trial) => proposal::page(&trial.judged, width, palette),
+                    Ok(trial) => out.drawn(&[proposal::page(&trial.judged, None, Vec::new())]),
                     Err(_) => format!("{id}: {}", unusable(id)),
                 }
             }
@@ -82,7 +83,8 @@ impl Screen for AtTerminal<'_> {
     fn events(&mut self, item: &Item<'_>) -> String {
         let Item::Golden(of) = item else { return "only a run has events".to_owned() };
         let nothing = || "there is no golden to compare with".to_owned();
-        of.comparison().map_or_else(nothing, |one| events(one, self.shown.width, self.shown.palette))
+        let events = of.comparison().and_then(|one| events(one, ["golden", "run"]));
+        events.map_or_else(nothing, |events| self.out.drawn(&[events]))
     }
 
     fn objection(&mut self, item: &Item<'_>) -> Result<Option<String>, Failure> {

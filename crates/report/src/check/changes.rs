@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::style::Palette;
-use crate::table;
-use crate::table::Align;
+use crate::changed_rows::changed_rows;
+use crate::doc::{Block, Table, Text, Tone};
 use crate::text;
 use playproof_analysis::check::{CaseId, CaseResult, Cause, CheckReport, PlaybookRows};
 use playproof_engine::time::Instant;
@@ -23,24 +22,24 @@ pub struct CheckPage<'a> {
     pub report: &'a CheckReport,
     /// The cause of each divergence.
     pub causes: &'a BTreeMap<CaseId, Cause>,
-    /// The width in columns.
-    pub width: usize,
-    /// The colours.
-    pub palette: Palette,
     /// The prefix of file names, relative to the reader's working directory; empty in reports.
     pub above: &'a str,
     /// Whether calls without a key are named by their argument values; otherwise by keys and types only.
     pub show_args: bool,
 }
 
-/// The cell of a side without a value.
+/// The side without a value.
 const NOTHING: &str = "-";
 
-pub(super) fn class_word(class: Class, words: &str, palette: Palette) -> String {
+/// The most events of a call side by side.
+const EVENTS_MAX: usize = 200;
+
+/// How much a class of divergence matters.
+pub(crate) const fn class_tone(class: Class) -> Tone {
     match class {
-        Class::EffectChanged | Class::GuardWeakened => palette.bad(words),
-        Class::OutcomeChanged | Class::AttemptsChanged => palette.doubtful(words),
-        Class::TimingOnly | Class::Cosmetic => palette.strong(words),
+        Class::EffectChanged | Class::GuardWeakened => Tone::Bad,
+        Class::OutcomeChanged | Class::AttemptsChanged => Tone::Doubt,
+        Class::TimingOnly | Class::Cosmetic => Tone::Soft,
     }
 }
 
@@ -55,36 +54,39 @@ pub(super) fn in_words(result: &CaseResult) -> Option<String> {
     Some(format!("{head:?}{fields:?}"))
 }
 
-/// The first decision that differs, in golden and run, and its cause.
-pub fn first_change(first: &FirstChange, cause: Option<&Cause>, width: usize, palette: Palette) -> Vec<String> {
-    let side = |side: &Option<String>| {
-        side.as_deref().map_or(NOTHING.to_owned(), |side| text::escape_unprintable(side).into_owned())
-    };
-    let at = first.at.since(Instant::ZERO);
-    let mut lines =
-        vec![format!("  first difference: {} at {at} ms", palette.strong(&text::escape_unprintable(&first.call)))];
-    let mut say = |head: &str, said: &str, strong: bool| {
-        for (n, line) in text::broken(said, width.saturating_sub(12)).into_iter().enumerate() {
-            let head = if n == 0 { head } else { "" };
-            lines.push(format!("    {head:<8}{}", if strong { palette.strong(&line) } else { line }));
-        }
-    };
-    say("golden", &side(&first.golden), false);
-    say("run", &side(&first.run), true);
+/// What differs between two runs of a fixture: the first decision, the row behind it, every value, the events.
+pub(crate) fn difference(
+    comparison: &Comparison,
+    cause: Option<&Cause>,
+    show_args: bool,
+    sides: [&'static str; 2],
+) -> Vec<Block> {
+    let mut blocks: Vec<Block> = comparison.first.iter().flat_map(|first| first_change(first, cause, sides)).collect();
+    blocks.extend(cause.map(|cause| Block::Source(cause.report.clone(), comparison.headline())));
+    blocks.push(Block::Table(values(comparison, show_args, sides)));
+    blocks.extend(events(comparison, sides));
+    blocks
+}
+
+/// The first decision that differs, and its cause.
+fn first_change(first: &FirstChange, cause: Option<&Cause>, sides: [&'static str; 2]) -> [Block; 2] {
+    let side = |side: &Option<String>| side.clone().unwrap_or_else(|| NOTHING.to_owned());
+    let said = Text::from("first difference: ").name(&first.call);
+    let said = said.say(format!(" at {} ms", first.at.since(Instant::ZERO)));
     let compensation = cause.and_then(|cause| cause.compensation);
-    let other = cause.and_then(|cause| cause.because.as_deref());
+    let other = cause.and_then(|cause| cause.because.clone());
+    let mut pairs = vec![(sides[0], side(&first.golden)), (sides[1], side(&first.run))];
     match (&first.expected, &first.actual) {
         (Some(before), Some(after)) if before != after => {
-            say("was", &because(before, None), false);
-            say("now", &because(after, compensation), false);
-            other.iter().for_each(|other| say("because", other, false));
+            pairs.extend([("was", because(before, None)), ("now", because(after, compensation))]);
         }
-        _ if other.is_some() => say("because", other.unwrap_or_default(), false),
-        (_, Some(after)) => say("because", &because(after, compensation), false),
-        (Some(before), None) => say("was", &because(before, None), false),
+        _ if other.is_some() => {}
+        (_, Some(after)) => pairs.push(("because", because(after, compensation))),
+        (Some(before), None) => pairs.push(("was", because(before, None))),
         (None, None) => {}
     }
-    lines
+    pairs.extend(other.map(|other| ("because", other)));
+    [Block::Para(said), Block::Pairs(pairs.into_iter().map(|(label, said)| (label, Text::code(said))).collect())]
 }
 
 /// The first decision that differs, in a line.
@@ -106,107 +108,69 @@ pub(super) fn row_words(change: &RowChange) -> String {
 }
 
 /// The verdict before a decision, in words.
-pub(crate) fn because(because: &PrecedingVerdict, compensation: Option<&str>) -> String {
+fn because(because: &PrecedingVerdict, compensation: Option<&str>) -> String {
     let rule = match because.rule.as_str() {
         "otherwise" => "no rule matched".to_owned(),
-        rule => format!("rule `{}`", text::escape_unprintable(rule)),
+        rule => format!("rule `{}`", rule),
     };
     let then = compensation.map(|then| format!(", answered with `{then}`")).unwrap_or_default();
-    format!("{rule}: verdict `{}`{then}", text::escape_unprintable(&because.verdict))
+    format!("{rule}: verdict `{}`{then}", because.verdict)
 }
 
-/// Everything that differs: fields in columns, worst first, then the events that only one side has.
-pub fn divergences(comparison: &Comparison, shown: &CheckPage<'_>) -> String {
-    let is_event = |divergence: &&Divergence| divergence.field == "event";
-    let fields: Vec<&Divergence> = comparison.divergences.iter().filter(|one| !is_event(one)).collect();
-    let mut parts = Vec::new();
-    if !fields.is_empty() {
-        parts.push(columns(&fields, shown));
-    }
-    if comparison.divergences.iter().any(|one| is_event(&one)) {
-        parts.push(one_sided(comparison, shown.width, shown.palette));
-    }
-    parts.join("\n")
-}
-
-/// The events that only one side has, in order: `-` for the golden, `+` for the run.
-fn one_sided(comparison: &Comparison, width: usize, palette: Palette) -> String {
-    let mut lines = vec![palette.faint("    events (- only in the golden, + only in the run)")];
-    for pair in &comparison.pairs {
-        let same = pair.expected.as_ref().map(|event| event.kind) == pair.actual.as_ref().map(|event| event.kind);
-        let Some(class) = pair.class.filter(|_| !same) else { continue };
-        for (mark, event) in [('-', &pair.expected), ('+', &pair.actual)] {
-            let Some(event) = event else { continue };
-            let at = event.at.since(Instant::ZERO).to_string();
-            let line = format!("{mark} {at:>6}  {}  {}", event.call, event.words());
-            let fitted = text::fitted(&line, width.saturating_sub(4)).into_owned();
-            lines.push(format!("    {}", class_word(class, &fitted, palette)));
+/// Every value that differs, worst first: what it is and where, then both sides.
+fn values(comparison: &Comparison, show_args: bool, sides: [&str; 2]) -> Table {
+    let mut table = Table::named(["what differs", sides[0], sides[1]]);
+    let mut seen = BTreeSet::new();
+    for one in comparison.divergences.iter().filter(|one| one.field != "event") {
+        let (place, field) = place(one, show_args);
+        let side = |side: &Option<String>| side.clone().unwrap_or_else(|| NOTHING.to_owned());
+        let sides = [side(&one.expected), side(&one.actual)];
+        // The end of a call and its last event both contain the outcome.
+        if seen.insert((one.class, place.clone(), field.clone(), sides.clone())) {
+            let what = Text::new(class_tone(one.class), one.class.words()).say("  ").name(format!("{place}: {field}"));
+            let [before, after] = sides.map(Text::code);
+            table.row([what, before, after]);
         }
     }
-    lines.join("\n")
+    table
 }
 
-fn columns(divergences: &[&Divergence], shown: &CheckPage<'_>) -> String {
-    let CheckPage { width, palette, show_args, .. } = *shown;
-    let header = ["", "where", "field", "golden", "run"].map(str::to_owned);
-    let mut seen = BTreeSet::new();
-    // The end of a call and its last event both contain the outcome.
-    let rows = divergences.iter().map(|one| divergence(one, show_args)).filter(|row| seen.insert(row.clone()));
-    let rows: Vec<Vec<String>> = rows.collect();
-    let drawn = table::render(&header, &rows, &[Align::Left; 5], width.saturating_sub(4));
-    let colour = |line: &str| {
-        Class::ALL.iter().find(|class| line.starts_with(class.words())).map_or_else(
-            || line.to_owned(),
-            |class| line.replacen(class.words(), &class_word(*class, class.words(), palette), 1),
-        )
+/// The events of both runs side by side, call by call, in ms; those that differ are marked.
+pub fn events(comparison: &Comparison, sides: [&str; 2]) -> Option<Block> {
+    let mut table = Table::named(sides);
+    let side = |event: &Option<EventLine>| {
+        let words = |event: &EventLine| format!("{} {}", event.at.since(Instant::ZERO), event.words());
+        Text::code(event.as_ref().map_or_else(|| NOTHING.to_owned(), words))
     };
-    let mut lines = drawn.lines();
-    let mut out: Vec<String> = lines.next().map(|head| format!("    {}", palette.faint(head))).into_iter().collect();
-    out.extend(lines.map(|line| format!("    {}", colour(line))));
-    out.join("\n")
-}
-
-/// A divergence in five columns: class, where, field, golden, run.
-pub(crate) fn divergence(divergence: &Divergence, show_args: bool) -> Vec<String> {
-    let (place, field) = place(divergence, show_args);
-    let side = |side: &Option<String>| {
-        side.as_deref().map_or_else(|| NOTHING.to_owned(), |side| text::escape_unprintable(side).into_owned())
-    };
-    vec![divergence.class.words().to_owned(), place, field, side(&divergence.expected), side(&divergence.actual)]
-}
-
-/// The events of golden and run side by side, call by call; differences are marked.
-pub fn events(comparison: &Comparison, width: usize, palette: Palette) -> String {
-    let header = ["", "call", "golden", "run"].map(str::to_owned);
-    let side = |side: &Option<EventLine>| {
-        let words = |event: &EventLine| {
-            format!("{:>6} {}", event.at.since(Instant::ZERO).to_string(), text::escape_unprintable(&event.words()))
+    let mut last = None;
+    for EventPair { expected, actual, class } in comparison.pairs.iter().take(EVENTS_MAX) {
+        let call = expected.as_ref().or(actual.as_ref()).map(|event| event.call.as_str());
+        if last != call {
+            table.head(Text::code(call.unwrap_or_default()));
+        }
+        last = call;
+        let tone = match class.map(class_tone) {
+            Some(Tone::Soft) => Tone::Doubt,
+            tone => tone.unwrap_or_default(),
         };
-        side.as_ref().map_or_else(|| NOTHING.to_owned(), words)
-    };
-    let row = |pair: &EventPair| {
-        let call = pair.expected.as_ref().or(pair.actual.as_ref()).map_or("", |event| &event.call);
-        let mark = if pair.class.is_some() { "!" } else { "" };
-        vec![mark.to_owned(), text::escape_unprintable(call).into_owned(), side(&pair.expected), side(&pair.actual)]
-    };
-    let rows: Vec<Vec<String>> = comparison.pairs.iter().map(row).collect();
-    let drawn = table::render(&header, &rows, &[Align::Left; 4], width.saturating_sub(2));
-    let line = |line: &str| match line.starts_with('!') {
-        true => format!("  {}", palette.strong(line)),
-        false => format!("  {line}"),
-    };
-    drawn.lines().map(line).collect::<Vec<_>>().join("\n")
+        table.toned(tone, [side(expected), side(actual)]);
+    }
+    let mut inside = vec![Block::Table(table)];
+    if let Some(more) = comparison.pairs.len().checked_sub(EVENTS_MAX).filter(|more| *more > 0) {
+        inside.push(Block::Para(Text::new(Tone::Soft, format!("and {} more", text::count(more as u64)))));
+    }
+    let title = Text::from("events of each call side by side, in ms");
+    (!comparison.pairs.is_empty()).then_some(Block::Fold(title, inside, false))
 }
 
 /// The place and the field of a divergence, in two columns.
 fn place(divergence: &Divergence, show_args: bool) -> (String, String) {
-    let field = text::escape_unprintable(&divergence.field).into_owned();
-    let seen = |text: &str| text::escape_unprintable(text).into_owned();
+    let field = divergence.field.clone();
     match &divergence.place {
-        DivergencePlace::Call(call) | DivergencePlace::Event(call, _) => (seen(call), field),
-        DivergencePlace::Ledger(intent) if show_args => ("ledger".to_owned(), seen(intent)),
-        DivergencePlace::Ledger(intent) => ("ledger".to_owned(), seen(&without_values(intent))),
-        DivergencePlace::Finding(call) => (seen(call), format!("finding {field}")),
+        DivergencePlace::Call(call) | DivergencePlace::Event(call, _) => (call.clone(), field),
+        DivergencePlace::Ledger(intent) if show_args => ("ledger".to_owned(), intent.clone()),
+        DivergencePlace::Ledger(intent) => ("ledger".to_owned(), without_values(intent)),
+        DivergencePlace::Finding(call) => (call.clone(), format!("finding {field}")),
         DivergencePlace::Whole => ("golden".to_owned(), field),
     }
 }
@@ -227,50 +191,31 @@ fn without_values(intent: &str) -> String {
     format!("{tool}{{{}}}", parts.join(", "))
 }
 
-/// The rows of a playbook that differ from the approved ones, before and after.
-pub fn rows(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
-    let name = palette.strong(&text::escape_unprintable(&rows.playbook));
+/// The rows of a playbook that differ from the approved ones.
+pub fn rows(rows: &PlaybookRows) -> Block {
+    let name = Text::code(&rows.playbook).toned(Tone::Strong);
     if !rows.is_used {
-        return format!("{name}: no fixture uses this playbook, but the lock still has its rows");
+        return Block::Para(name.say(": no fixture uses this playbook, but the lock still has its rows"));
     }
+    let count = text::counted(rows.changes.len() as u64, "row", "rows");
     if !rows.is_locked {
-        let count = text::counted(rows.changes.len() as u64, "row", "rows");
-        return format!("{name}: this playbook is not approved yet ({count})");
+        return Block::Para(name.say(format!(": this playbook is not approved yet ({count})")));
     }
-    let head = format!("{name}: {}", palette.doubtful(&waiting_rows(rows.changes.len())));
-    let header = ["row", "what", "approved", "now"].map(str::to_owned);
-    let cells: Vec<Vec<String>> = rows.changes.iter().flat_map(row_cells).collect();
-    let drawn = table::render(&header, &cells, &[Align::Left; 4], width.saturating_sub(2));
-    let mut lines = vec![head];
-    lines.extend(drawn.lines().map(|line| format!("  {line}")));
-    lines.join("\n")
+    let wait = text::counted(rows.changes.len() as u64, "edited row waits", "edited rows wait");
+    let title = name.say(": ").and(Tone::Doubt, format!("{wait} to be accepted"));
+    Block::Card(title, vec![changed_rows(&rows.changes, usize::MAX)])
 }
 
 /// The same, with the command that approves them.
-pub(super) fn rows_to_approve(rows: &PlaybookRows, width: usize, palette: Palette) -> String {
-    let drawn = self::rows(rows, width, palette);
-    match rows.is_used && rows.is_locked {
-        true => {
-            format!(
-                "{drawn}\n  if the changes are intended: {}",
-                Command::new("playproof accept").name(&rows.playbook).and("--reason '...'")
-            )
+pub(super) fn rows_to_approve(rows: &PlaybookRows) -> Block {
+    let accept = Command::new("playproof accept").name(&rows.playbook).and("--reason '...'");
+    match self::rows(rows) {
+        Block::Card(title, mut inside) => {
+            inside.push(Block::Para(Text::from("if the changes are intended: ").name(accept.to_string())));
+            Block::Card(title, inside)
         }
-        false => drawn,
+        said => said,
     }
-}
-
-fn waiting_rows(count: usize) -> String {
-    let wait = if count == 1 { "1 edited row waits".to_owned() } else { format!("{count} edited rows wait") };
-    format!("{wait} to be accepted")
-}
-
-/// The changed parts of a row in four columns: row, part, approved, now.
-pub(crate) fn row_cells(change: &RowChange) -> Vec<Vec<String>> {
-    let seen = |text: &str| text::escape_unprintable(text).into_owned();
-    let side = |side: &Option<String>| side.as_deref().map_or_else(|| NOTHING.to_owned(), seen);
-    let line = |part: PartChange| vec![seen(&change.name), seen(&part.path), side(&part.before), side(&part.after)];
-    change.parts().into_iter().map(line).collect()
 }
 
 #[cfg(test)]

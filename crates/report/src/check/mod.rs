@@ -15,13 +15,12 @@ mod sarif_shape;
 mod tests;
 
 pub use changes::{CheckPage, events, rows};
-pub(crate) use changes::{because, divergence, row_cells};
+pub(crate) use changes::{class_tone, difference};
 pub use github::annotations;
 pub use json::json;
 pub use junit::junit;
 pub use known::is_report;
 pub use markdown::{MARKER, comment};
-pub(crate) use page::{alike, summary};
 pub use page::{page, result};
 pub use problems::{Directions, Level, NOT_CHECKED, Problem, Spot};
 pub use sarif::sarif;

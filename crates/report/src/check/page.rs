@@ -1,75 +1,69 @@
 //! The page of a check: worst results first, each with its first changed decision and the playbook lines behind it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::changes;
-use super::changes::{CheckPage, class_word};
-use crate::diagnostic;
-use crate::style::Palette;
-use crate::text;
-use crate::text::counted;
-use playproof_analysis::check::{CaseResult, Cause, CheckCounts, CheckReport, GoldenState};
+use super::changes::{self, CheckPage, class_tone, difference};
+use super::problems::Directions;
+use crate::doc::{Block, Doc, Text, Tone, first};
+use crate::text::{counted, fitted};
+use playproof_analysis::check::{CaseResult, CheckCounts, CheckReport, GoldenState};
 use playproof_analysis::kept::JudgedKept;
 use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::Class;
+use playproof_formats::shell::Command;
 
-/// The most runs without a golden that are listed.
-const LISTED: usize = 20;
+/// The most runs without a golden, and other names, that are listed.
+const LISTED: usize = 100;
 
-/// The whole page, without the command to run next.
-pub fn page(shown: &CheckPage<'_>) -> String {
-    let mut sections = Vec::new();
-    let mut drawn = BTreeSet::new();
-    let failing = shown.report.failing();
-    let (new, failing): (Vec<_>, Vec<_>) = failing.into_iter().partition(|result| is_new(result));
+/// The most lines of a problem that prevented the check.
+const LINES: usize = 40;
+
+/// The whole page.
+pub fn page(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Command>) -> Doc {
+    let report = shown.report;
+    let mut doc = Doc::new("Check");
+    doc.blocks = directions
+        .in_the_way
+        .iter()
+        .take(LISTED)
+        .map(|problem| {
+            let lines: Vec<_> = problem.body.lines().take(LINES).map(|line| fitted(line, 400)).collect();
+            Block::Card(Text::new(Tone::Bad, &*problem.message), vec![Block::Lines(lines.join("\n"))])
+        })
+        .collect();
+    let (new, failing): (Vec<_>, Vec<_>) = report.failing().into_iter().partition(|result| is_new(result));
     // One is shown in full. Many are a project's first check.
     let (listed, shown_apart) = if new.len() > 1 { (new, Vec::new()) } else { (Vec::new(), new) };
-    for group in alike(&[failing, shown_apart].concat()) {
-        let Some((first, others)) = group.split_first() else { continue };
-        let mut section = result(shown, first, &mut drawn);
-        if let Some(comparison) = first.comparison() {
-            section += &format!("\n\n{}", changes::events(comparison, shown.width, shown.palette));
-        }
-        if !others.is_empty() {
-            let runs = counted(others.len() as u64, "more run", "more runs");
-            section += &format!("\n  the same in {runs}:");
-            for other in others {
-                section += &format!("\n    {}", text::escape_unprintable(&other.id.to_string()));
-            }
-        }
-        sections.push(section);
-    }
-    sections.extend(without_golden(&listed, shown));
-    for rows in &shown.report.rows {
-        sections.push(changes::rows_to_approve(rows, shown.width, shown.palette));
-    }
-    if !shown.report.orphans.is_empty() {
-        let mut lines = vec![shown.palette.strong("goldens without a fixture")];
-        lines.extend(
-            shown.report.orphans.iter().map(|path| format!("  {}{}", shown.above, text::escape_unprintable(path))),
-        );
-        sections.push(lines.join("\n"));
-    }
-    if !shown.report.kept.is_empty() {
-        let kept = shown.report.kept.iter().map(|kept| kept_call(kept, shown));
-        sections.push(kept.collect::<Vec<_>>().join("\n"));
-    }
-    sections.push(summary(shown.report, shown.palette));
-    sections.join("\n\n")
+    let groups = alike(&[failing, shown_apart].concat());
+    let section = |id: &str, title: &str, inside| Block::Section(id.to_owned(), title.to_owned(), inside);
+    doc.add(section("runs", "Runs that differ", groups.iter().filter_map(|group| of_group(shown, group)).collect()));
+    let runs = counted(listed.len() as u64, "run not accepted yet", "runs not accepted yet");
+    let listed = first(LISTED, listed.iter().map(|result| Text::code(result.id.to_string())));
+    doc.add(section("new", &format!("No golden: {runs}"), vec![listed]));
+    let rows = report.rows.iter().take(LISTED).map(changes::rows_to_approve);
+    doc.add(section("rows", "Rows that are not approved", rows.collect()));
+    let orphans = first(LISTED, report.orphans.iter().map(|path| Text::code(format!("{}{path}", shown.above))));
+    doc.add(section("orphans", "Goldens without a fixture", vec![orphans]));
+    doc.add(Block::List(report.kept.iter().map(|kept| kept_call(kept, shown).into()).collect()));
+    doc.answer = match directions.in_the_way.is_empty() {
+        true => vec![Block::Para(summary(report))],
+        false => vec![Block::Para(Text::new(Tone::Strong, "Nothing was checked."))],
+    };
+    doc.answer.extend(next.cloned().map(Block::Next));
+    doc
 }
 
 /// Whether the playbook handles a kept call right, in a line.
-fn kept_call(kept: &JudgedKept, shown: &CheckPage<'_>) -> String {
-    let id = text::escape_unprintable(&kept.id);
-    let file = format!("{}kept/{id}", shown.above);
+fn kept_call(kept: &JudgedKept, shown: &CheckPage<'_>) -> Text {
+    let file = format!("{}kept/{}", shown.above, kept.id);
     match &kept.now {
         Some((verdict, rule)) if kept.is_right() => {
-            format!("{}  {file}: {verdict}, by the rule {rule}", shown.palette.good("handled right"))
+            Text::new(Tone::Good, "handled right").say("  ").name(file).say(format!(": {verdict}, by the rule {rule}"))
         }
         now => {
             let now = now.as_ref().map_or("no verdict", |(verdict, _)| verdict);
-            format!("{}  {file}: {now}, expected {}", shown.palette.doubtful("not right yet"), kept.expect)
+            let said = format!(": {now}, expected {}", kept.expect);
+            Text::new(Tone::Doubt, "not right yet").say("  ").name(file).say(said)
         }
     }
 }
@@ -79,24 +73,8 @@ fn is_new(result: &CaseResult) -> bool {
     matches!(result.golden, GoldenState::Missing) && result.contradictions.is_empty()
 }
 
-/// Results that only lack a golden, one per line.
-fn without_golden(results: &[&CaseResult], shown: &CheckPage<'_>) -> Option<String> {
-    if results.is_empty() {
-        return None;
-    }
-    let runs = counted(results.len() as u64, "run not accepted yet", "runs not accepted yet");
-    let mut lines = vec![shown.palette.doubtful(&format!("no golden: {runs}"))];
-    for result in results.iter().take(LISTED) {
-        lines.push(format!("  {}", text::fitted(&result.id.to_string(), shown.width.saturating_sub(2))));
-    }
-    if let Some(more) = results.len().checked_sub(LISTED).filter(|more| *more > 0) {
-        lines.push(shown.palette.faint(&format!("  and {more} more")));
-    }
-    Some(lines.join("\n"))
-}
-
 /// Groups results that differ in the same words, in the order of their first members.
-pub(crate) fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
+fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
     let mut groups: Vec<(Option<String>, Vec<&CaseResult>)> = Vec::new();
     for result in failing {
         let words = changes::in_words(result);
@@ -108,89 +86,69 @@ pub(crate) fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> 
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// One result that does not pass. The playbook lines behind it are drawn unless `drawn` contains them.
-pub fn result(shown: &CheckPage<'_>, result: &CaseResult, drawn: &mut BTreeSet<String>) -> String {
-    let palette = shown.palette;
-    let mut lines = vec![format!(
-        "{}  {}",
-        word(result, palette),
-        palette.strong(&text::escape_unprintable(&result.id.to_string()))
-    )];
-    lines.extend(
-        text::broken(&result.title, shown.width.saturating_sub(2))
-            .into_iter()
-            .map(|line| format!("  {}", palette.faint(&text::escape_unprintable(&line)))),
-    );
-    for contradiction in &result.contradictions {
-        let said = text::escape_unprintable(&contradiction.to_string()).into_owned();
-        lines.push(format!("  {} {said}", palette.bad("contradicts the fixture:")));
+/// The first of some results that differ alike, then the names of the others.
+fn of_group(shown: &CheckPage<'_>, group: &[&CaseResult]) -> Option<Block> {
+    let (one, others) = group.split_first()?;
+    let Block::Card(title, mut inside) = result(shown, one) else { return None };
+    if !others.is_empty() {
+        inside.push(Block::para(format!("the same in {}:", counted(others.len() as u64, "more run", "more runs"))));
+        inside.push(first(LISTED, others.iter().map(|other| Text::code(other.id.to_string()))));
     }
+    Some(Block::Card(title, inside))
+}
+
+/// One result that does not pass.
+pub fn result(shown: &CheckPage<'_>, result: &CaseResult) -> Block {
+    let mut inside = vec![Block::Para(Text::new(Tone::Soft, &*result.title))];
+    inside.extend(result.contradictions.iter().take(LISTED).map(|contradiction| {
+        Block::Para(Text::new(Tone::Bad, "contradicts the fixture: ").say(contradiction.to_string()))
+    }));
     match &result.golden {
-        GoldenState::Unreadable(report) => {
-            lines.push(drawn_from(shown, report));
-        }
-        GoldenState::Missing => lines.push("  this run is not accepted yet".to_owned()),
+        GoldenState::Unreadable(report) => inside.push(Block::Source(for_reader(shown, report), String::new())),
+        GoldenState::Missing => inside.push(Block::para("this run is not accepted yet")),
         GoldenState::Diverged(diverged) => {
-            let cause = shown.causes.get(&result.id);
-            let first = diverged.comparison.first.iter();
-            lines.extend(first.flat_map(|first| changes::first_change(first, cause, shown.width, palette)));
-            lines.extend(cause.and_then(|cause| drawing(shown, cause, drawn)));
-            lines.push(changes::divergences(&diverged.comparison, shown));
+            let cause = shown.causes.get(&result.id).cloned();
+            let cause = cause
+                .map(|cause| playproof_analysis::check::Cause { report: for_reader(shown, &cause.report), ..cause });
+            inside.extend(difference(&diverged.comparison, cause.as_ref(), shown.show_args, ["golden", "run"]));
         }
         GoldenState::Same => {}
     }
-    lines.join("\n")
+    Block::Card(word(result).say("  ").name(result.id.to_string()), inside)
 }
 
-fn word(result: &CaseResult, palette: Palette) -> String {
+fn word(result: &CaseResult) -> Text {
     match (&result.golden, result.worst()) {
-        (GoldenState::Unreadable(_), _) => palette.bad("unreadable golden"),
-        (_, Some(class)) => class_word(class, class.words(), palette),
-        (GoldenState::Missing, _) => palette.doubtful("no golden"),
-        _ => palette.bad("contradicts its fixture"),
+        (GoldenState::Unreadable(_), _) => Text::new(Tone::Bad, "unreadable golden"),
+        (_, Some(class)) => Text::new(class_tone(class), class.words()),
+        (GoldenState::Missing, _) => Text::new(Tone::Doubt, "no golden"),
+        _ => Text::new(Tone::Bad, "contradicts its fixture"),
     }
-}
-
-/// The playbook's lines, underlined; each drawing appears once.
-fn drawing(shown: &CheckPage<'_>, cause: &Cause, drawn: &mut BTreeSet<String>) -> Option<String> {
-    let picture = drawn_from(shown, &cause.report);
-    drawn.insert(picture.clone()).then_some(picture)
 }
 
 /// A diagnostic report, with file names for the reader.
-fn drawn_from(shown: &CheckPage<'_>, report: &Report) -> String {
-    let drawn = match shown.above.is_empty() || report.source.name.starts_with(['/', '<']) {
-        true => diagnostic::render(report, shown.width, shown.palette.is_on()),
-        false => {
-            let source = Source { name: format!("{}{}", shown.above, report.source.name), ..(*report.source).clone() };
-            let report = Report { source: Arc::new(source), diagnostics: report.diagnostics.clone() };
-            diagnostic::render(&report, shown.width, shown.palette.is_on())
-        }
-    };
-    drawn.trim_end().to_owned()
+fn for_reader(shown: &CheckPage<'_>, report: &Report) -> Report {
+    if shown.above.is_empty() || report.source.name.starts_with(['/', '<']) {
+        return report.clone();
+    }
+    let source = Source { name: format!("{}{}", shown.above, report.source.name), ..(*report.source).clone() };
+    Report { source: Arc::new(source), diagnostics: report.diagnostics.clone() }
 }
 
-/// The last line: counts.
-pub(crate) fn summary(report: &CheckReport, palette: Palette) -> String {
+/// The counts.
+fn summary(report: &CheckReport) -> Text {
     let counts = report.counts();
-    let total = report.results.len();
-    let mut line = format!(
-        "{}: {}",
-        counted(total as u64, "run", "runs"),
-        palette.good(&format!("{} as accepted", counts.passed))
-    );
+    let runs = counted(report.results.len() as u64, "run", "runs");
+    let mut line = Text::from(format!("{runs}: ")).and(Tone::Good, format!("{} as accepted", counts.passed));
     for (words, count) in parts(report, &counts) {
-        line += &format!(", {}", palette.strong(&format!("{count} {words}")));
+        line = line.say(", ").and(Tone::Strong, format!("{count} {words}"));
     }
     match counts.contradicting {
         0 => {}
-        1 => line += &palette.strong("; 1 run contradicts its fixture"),
-        more => line += &palette.strong(&format!("; {more} runs contradict their fixtures")),
+        1 => line = line.and(Tone::Strong, "; 1 run contradicts its fixture"),
+        more => line = line.and(Tone::Strong, format!("; {more} runs contradict their fixtures")),
     }
-    if report.ended_early {
-        line += &palette.faint("; the rest was not run");
-    }
-    line
+    if report.ended_early { line.and(Tone::Soft, "; the rest was not run") } else { line }
 }
 
 /// What does not pass, worst first, with counts.

@@ -1,15 +1,22 @@
 //! The problems of a check as one flat list, worst first, for formats with rules, places and messages.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::changes;
 use super::changes::CheckPage;
 use super::page::result;
+use crate::doc::drawn;
 use crate::style::Palette;
 use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows};
 use playproof_formats::golden::{Class, RowChange};
 use playproof_formats::shell::Command;
+
+/// The width of a text for people.
+const WIDTH: usize = 100;
+
+/// Its colours: none.
+const PLAIN: Palette = Palette::new(false);
 
 /// A line of a file, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +104,7 @@ pub const OTHERS: [(&str, &str); 6] = [
 
 /// Every problem, worst first.
 pub(super) fn problems(shown: &CheckPage<'_>, directions: &Directions) -> Vec<Problem> {
-    let plain = CheckPage { palette: Palette::new(false), width: 100, above: "", ..*shown };
+    let plain = CheckPage { above: "", ..*shown };
     let mut found = directions.in_the_way.clone();
     found.extend(shown.report.failing().into_iter().map(|failing| of_result(&plain, failing, directions)));
     for rows in &shown.report.rows {
@@ -124,7 +131,7 @@ fn of_result(shown: &CheckPage<'_>, failing: &CaseResult, directions: &Direction
         level,
         message,
         spot: spot(shown, failing, directions),
-        body: result(shown, failing, &mut BTreeSet::new()) + "\n",
+        body: drawn(&[result(shown, failing)], WIDTH, PLAIN) + "\n",
         command,
         about: id,
     }
@@ -190,7 +197,7 @@ pub(super) fn place_of(cause: &Cause) -> Option<(usize, usize, &str)> {
 fn of_rows(rows: &PlaybookRows, directions: &Directions) -> Vec<Problem> {
     let command = Command::new("playproof accept").name(&rows.playbook).and("--reason '...'");
     let lock = || Spot { file: directions.lock.clone(), line: 1, column: 1 };
-    let body = changes::rows_to_approve(rows, 100, Palette::new(false)) + "\n";
+    let body = drawn(&[changes::rows_to_approve(rows)], WIDTH, PLAIN) + "\n";
     let whole = |message: &str| Problem {
         rule: "row_not_approved",
         level: Level::Warning,

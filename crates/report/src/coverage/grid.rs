@@ -1,38 +1,34 @@
-//! The cells of every verdict as one line of sixteen marks.
+//! The cells of every verdict as sixteen marks.
 
-use crate::style::Palette;
-use crate::text::{fitted, width};
+use crate::doc::{Block, Table, Text, Tone};
+use crate::text::fitted;
 use playproof_explore::coverage::{Cell, CoverageReport, Target, TargetKind, TargetState};
 
 /// The width of the longest name.
 const NAME_MAX: usize = 32;
 
-/// The meaning of the marks.
-const LEGEND: &str = "\
-each group: no key, token, key, key and token
-# exercised  . not exercised  - cannot be  ? unknown";
+/// What the marks stand for.
+const LEGEND: &str = "The four marks stand for a call with no key, with a reversal token, with a key, and with both: \
+                      # exercised, . not exercised, - cannot be, ? unknown.";
 
-/// The grid with its legend.
-pub(super) fn grid(report: &CoverageReport, palette: Palette) -> String {
-    let rows = rows(report);
-    let name_width = rows.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
-    let pad = |name: &str| format!("  {name}{}", " ".repeat(name_width.saturating_sub(width(name))));
-    let mut lines = vec![format!("{}  read         write", pad("")), format!("{}  first later  first later", pad(""))];
-    for (name, marks) in rows {
-        let mut line = pad(&name);
-        for (n, group) in marks.chunks(4).enumerate() {
-            line.push_str(if n == 2 { "   " } else { "  " });
-            let group: String = group.iter().collect();
-            line.push_str(&if group.contains('.') { palette.doubtful(&group) } else { group });
-        }
-        lines.push(line);
+/// A verdict on the first or a later attempt of a read or a write.
+pub(super) fn grid(report: &CoverageReport) -> Vec<Block> {
+    let mut table = Table::named(["", "read, first", "read, later", "write, first", "write, later"]);
+    for (name, marks) in rows(report) {
+        let group = |group: &[char]| {
+            let tone = if group.contains(&'.') { Tone::Doubt } else { Tone::Plain };
+            Text::code(group.iter().collect::<String>()).toned(tone)
+        };
+        table.row(std::iter::once(name.into()).chain(marks.chunks(4).map(group)).collect::<Vec<_>>());
     }
-    lines.extend(LEGEND.lines().map(|line| format!("  {}", palette.faint(line))));
-    lines.join("\n")
+    match table.is_empty() {
+        true => Vec::new(),
+        false => vec![Block::Table(table), Block::Para(Text::new(Tone::Soft, LEGEND))],
+    }
 }
 
 /// The verdict's name, and a mark for each of its cells, in the order of the targets.
-pub(crate) fn rows(report: &CoverageReport) -> Vec<(String, Vec<char>)> {
+fn rows(report: &CoverageReport) -> Vec<(String, Vec<char>)> {
     let mut rows: Vec<(String, Vec<char>)> = Vec::new();
     let mut last = None;
     for result in report.targets.iter().filter(|result| result.target.kind() == TargetKind::Cells) {

@@ -1,33 +1,47 @@
-//! The page for people: totals by kind, the grid of cells, what is missing, and fixtures that would add it.
+//! The page of coverage: totals by kind, the grid of cells, what is missing, and fixtures that would add it.
 
-use super::grid;
-use crate::style::{Extent, Palette};
-use crate::table;
-use crate::table::Align;
-use crate::text::{counted, escape_unprintable, fitted, wrapped};
+use super::grid::grid;
+use super::lines::lines;
+use crate::doc::{Block, Doc, Table, Text, Tone};
+use crate::style::Extent;
+use crate::text::counted;
 use playproof_explore::coverage::{CoverageReport, Suggestion, TargetKind, TargetResult, TargetState};
+use playproof_formats::diagnostic::Source;
 use playproof_formats::shell::Command;
 
-/// The number of fixture texts shown by default.
-const TEXTS_SHOWN: usize = 2;
+/// The most suggested fixtures that are shown, and how many there are by default.
+const SUGGESTED: [usize; 2] = [40, 2];
 
 /// What to do with suggested fixtures.
-pub(crate) const REVIEW: &str = "each `expect` is what the playbook does now: review it before you keep it";
+const REVIEW: &str = "each `expect` is what the playbook does now: review it before you keep it";
 
-/// The page, without a line break at its end. `command` is the current command, for the hint how to see more.
-pub fn page(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
-    let mut sections = vec![head(report, palette), totals(report, width)];
-    sections.push(format!("{}\n{}", palette.strong("Verdicts in each cell"), grid::grid(report, palette)));
-    sections.extend(missing(report, width, palette));
-    sections.extend(others(report, "Cannot be exercised", width, palette, |state| match state {
+/// The page. `source` is the playbook's text, `more` the command that shows every suggestion, `write` the one that writes
+/// them.
+pub fn page(report: &CoverageReport, extent: Extent, source: &Source, [more, write]: [&Command; 2]) -> Doc {
+    let (covered, coverable) = report.tally(None);
+    let tone = if covered == coverable { Tone::Good } else { Tone::Strong };
+    let said = Text::from(counted(report.fixtures.len() as u64, "fixture", "fixtures")).say(" cover ");
+    let said = said.and(tone, percent(report)).say(format!(" ({covered} of {coverable})"));
+    let section = |id: &str, title: &str, inside| Block::Section(id.to_owned(), title.to_owned(), inside);
+    let cannot = others(report, |state| match state {
         TargetState::Unreachable(why) => Some(why),
-        _ => None,
-    }));
-    sections.extend(others(report, "Undecided: no synthetic failure reaches it", width, palette, |state| {
-        (*state == TargetState::Undecided).then_some("")
-    }));
-    sections.extend(texts(report, extent, width, palette, command));
-    sections.join("\n\n")
+        TargetState::Covered(_) | TargetState::Reachable(_) | TargetState::Undecided => None,
+    });
+    let undecided = others(report, |state| (*state == TargetState::Undecided).then_some(""));
+    let mut doc = Doc::new(Text::from("Coverage of ").name(&report.playbook));
+    doc.blocks = vec![
+        Block::Para(said),
+        section("summary", "By kind", vec![Block::Table(totals(report))]),
+        section("cells", "Verdicts in each cell", grid(report)),
+        section("missing", "Not exercised", vec![Block::Table(missing(report))]),
+        section("cannot", "Cannot be exercised", vec![Block::Table(cannot)]),
+        section("undecided", "Undecided: no synthetic failure reaches it", vec![Block::Table(undecided)]),
+    ];
+    let all = counted(report.suggestions.len() as u64, "fixture", "fixtures");
+    let would = format!("{all} would exercise the rest");
+    doc.add(section("fixtures", &would, suggested(report, extent, [more, write])));
+    doc.add(Block::Room(vec![section("lines", "The playbook, line by line", lines(report, source))]));
+    doc
 }
 
 /// Such as `68.2 %`.
@@ -36,99 +50,75 @@ pub fn percent(report: &CoverageReport) -> String {
     format!("{}.{} %", permille / 10, permille % 10)
 }
 
-fn head(report: &CoverageReport, palette: Palette) -> String {
-    let (covered, coverable) = report.tally(None);
-    let fixtures = counted(report.fixtures.len() as u64, "fixture", "fixtures");
-    let percent = percent(report);
-    let percent = if covered == coverable { palette.good(&percent) } else { palette.strong(&percent) };
-    format!("{}: {fixtures} cover {percent} ({covered} of {coverable})", escape_unprintable(&report.playbook))
-}
-
-fn totals(report: &CoverageReport, width: usize) -> String {
-    let header = ["", "covered", "of", "cannot be"].map(str::to_owned);
-    table::render(&header, &totals_rows(report), &[Align::Left, Align::Right, Align::Right, Align::Right], width)
-}
-
-/// The totals of each kind: its name, covered, coverable, what cannot be exercised.
-pub(crate) fn totals_rows(report: &CoverageReport) -> Vec<Vec<String>> {
-    let rows = TargetKind::ALL.into_iter().filter_map(|group| {
+/// The totals of each kind.
+fn totals(report: &CoverageReport) -> Table {
+    let mut table = Table::numbers("", ["covered", "of", "cannot be"]);
+    for group in TargetKind::ALL {
         let (covered, coverable) = report.tally(Some(group));
         let all = report.targets.iter().filter(|result| result.target.kind() == group).count();
         // `otherwise` counts as a rule here.
         let word = if group == TargetKind::Rules { "rules, otherwise" } else { group.as_str() };
-        let row = [word.to_owned(), covered.to_string(), coverable.to_string(), (all - coverable).to_string()];
-        (all > 0).then(|| row.to_vec())
-    });
-    rows.collect()
+        if all > 0 {
+            let counts = [covered, coverable, all - coverable].map(|count| Text::from(count.to_string()));
+            table.row(std::iter::once(word.into()).chain(counts).collect::<Vec<_>>());
+        }
+    }
+    table
 }
 
-/// Whether a target is a cell of the grid.
-pub(crate) fn is_cell(result: &TargetResult) -> bool {
-    result.target.kind() == TargetKind::Cells
+/// The targets that have a line of their own: cells are in the grid.
+fn single(report: &CoverageReport) -> impl Iterator<Item = &TargetResult> {
+    report.targets.iter().filter(|result| result.target.kind() != TargetKind::Cells)
 }
 
-/// The targets that fixtures could exercise and do not; cells are in the grid.
-fn missing(report: &CoverageReport, width: usize, palette: Palette) -> Option<String> {
-    let mut lines = vec![palette.strong("Not exercised")];
-    for result in report.targets.iter().filter(|result| !is_cell(result)) {
+/// The targets that fixtures could exercise and do not.
+fn missing(report: &CoverageReport) -> Table {
+    let mut table = Table::named(["what", "a fixture that would"]);
+    for result in single(report) {
         if let TargetState::Reachable(place) = result.state {
             let by = report.suggestions.get(place).map_or("?", |suggestion| &suggestion.name);
-            let line = format!("  {}  by {by}", result.id);
-            lines.push(fitted(&line, width).into_owned());
+            table.row([Text::code(&result.id), Text::code(by)]);
         }
     }
-    (lines.len() > 1).then(|| lines.join("\n"))
+    table
 }
 
-fn others<'r>(
-    report: &'r CoverageReport,
-    title: &str,
-    width: usize,
-    palette: Palette,
-    why: impl Fn(&'r TargetState) -> Option<&'r str>,
-) -> Option<String> {
-    let mut lines = vec![palette.strong(title)];
-    for result in report.targets.iter().filter(|result| !is_cell(result)) {
+fn others<'r>(report: &'r CoverageReport, why: impl Fn(&'r TargetState) -> Option<&'r str>) -> Table {
+    let mut table = Table::named(["what", "why"]);
+    for result in single(report) {
         if let Some(why) = why(&result.state) {
-            let line = if why.is_empty() { result.id.clone() } else { format!("{}: {why}", result.id) };
-            lines.push(format!("  {}", fitted(&line, width.saturating_sub(2))));
+            table.row([Text::code(&result.id), why.into()]);
         }
     }
-    (lines.len() > 1).then(|| lines.join("\n"))
+    table
 }
 
-fn texts(report: &CoverageReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> Vec<String> {
-    let all = report.suggestions.len();
-    if all == 0 {
+fn suggested(report: &CoverageReport, extent: Extent, [more, write]: [&Command; 2]) -> Vec<Block> {
+    let all = report.suggestions.as_slice();
+    if all.is_empty() {
         return Vec::new();
     }
-    let shown = if extent == Extent::All { all } else { TEXTS_SHOWN.min(all) };
-    let title = format!("{} would exercise the rest", counted(all as u64, "fixture", "fixtures"));
-    let mut sections = vec![format!("{}\n({REVIEW})", palette.strong(&title))];
-    sections.extend(report.suggestions.iter().take(shown).map(|suggestion| text(report, suggestion, width, palette)));
-    if shown < all {
-        let more = format!("... and {} more: {command} --all", all - shown);
-        sections.push(palette.faint(&more));
+    let most = SUGGESTED[usize::from(extent == Extent::Some)];
+    let mut said = vec![Block::Para(Text::new(Tone::Soft, REVIEW))];
+    said.extend(all.iter().take(most).map(|suggestion| {
+        let title = Text::code(format!("{}.yaml", suggestion.name)).say(" adds ");
+        Block::Fold(title.say(adds(report, suggestion)), vec![Block::Lines(suggestion.text.clone())], true)
+    }));
+    if all.len() > most {
+        let hidden = format!("and {} more: {more} --all", all.len() - most);
+        said.push(Block::Para(Text::new(Tone::Soft, hidden)));
     }
-    sections
-}
-
-fn text(report: &CoverageReport, suggestion: &Suggestion, width: usize, palette: Palette) -> String {
-    let head = format!("{}.yaml adds {}", escape_unprintable(&suggestion.name), adds(report, suggestion));
-    let head = wrapped(&head, width.saturating_sub(2)).into_iter().map(|line| palette.faint(&format!("# {line}")));
-    let head: String = head.collect::<Vec<_>>().join("\n");
-    let body: Vec<String> = suggestion.text.lines().map(|line| escape_unprintable(line).into_owned()).collect();
-    format!("{head}\n{}", body.join("\n"))
+    said.push(Block::Room(vec![Block::Para(Text::from("This command writes all of them: ").name(write.to_string()))]));
+    said
 }
 
 /// The targets that a suggested fixture adds.
-pub(crate) fn adds(report: &CoverageReport, suggestion: &Suggestion) -> String {
+fn adds(report: &CoverageReport, suggestion: &Suggestion) -> String {
     let places = suggestion.adds.iter();
     let adds: Vec<&str> =
         places.filter_map(|&place| report.targets.get(place)).map(|result| result.id.as_str()).collect();
-    let listed = match adds.as_slice() {
+    match adds.as_slice() {
         [first, second, _, _, ..] => format!("{first}, {second} and {} more", adds.len() - 2),
         few => few.join(", "),
-    };
-    escape_unprintable(&listed).into_owned()
+    }
 }

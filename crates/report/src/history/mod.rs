@@ -1,11 +1,9 @@
 //! What was accepted and why: a page, Markdown and JSON; and what a verification objects to.
 
 mod json;
-mod markdown;
 mod page;
 #[cfg(test)]
 mod tests;
 
 pub use json::{json, objections_json};
-pub use markdown::markdown;
 pub use page::page;

@@ -1,6 +1,6 @@
 //! The history on records built by hand.
 
-use super::{json, markdown, page};
+use super::{json, page};
 use crate::style::{Extent, Palette};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::golden::RowChange;
@@ -43,39 +43,51 @@ fn history() -> History {
 fn records_are_shown_oldest_first_with_reason_and_rows_within_the_width() {
     let history = history();
     let entries: Vec<&HistoryEntry> = history.entries().iter().collect();
-    let page = page(&entries, Extent::Some, 80, Palette::new(false));
+    let page = page(&entries, Extent::Some).terminal(80, Palette::new(false));
     let expected = "\
-0001  standard  approved
-      why: first\\u{1b}[31m
-      added    queue q0  {}
-      added    queue q1  {}
-      added    queue q2  {}
-      added    queue q3  {}
-      added    queue q4  {}
-      added    queue q5  {}
-      added    queue q6  {}
-      added    queue q7  {}
-      and 4 more rows; `--all` shows them
+What was accepted, and why
 
-0002  standard  proposal slower accepted
-      why: the gateway answers within 300 ms since it was moved next door, and
-      nobody wants to ask it sooner
-      ADR: docs/adr/0012-slower.md
-      fixtures: a-slow-answer
-      changed  verdict slow  effect: unknown → applied
-                             then.backoff_ms: [200] → [300]
-      removed  rule a_*b*    {\"when\":{\"kind\":[\"timeout\",\"deadline\",\"late\",\"gone…";
+0001  standard  approved: 12 added
+   why  first\\u{1b}[31m
+   added    queue q0
+     {}
+   added    queue q1
+     {}
+   added    queue q2
+     {}
+   added    queue q3
+     {}
+   added    queue q4
+     {}
+   added    queue q5
+     {}
+   added    queue q6
+     {}
+   added    queue q7
+     {}
+   and 4 more rows; `--all` shows them
+
+0002  standard  proposal slower accepted: 1 changed, 1 removed
+   why       the gateway answers within 300 ms since it was moved next door, and
+             nobody wants to ask it sooner
+   ADR       docs/adr/0012-slower.md
+   fixtures  a-slow-answer
+   changed  verdict slow
+     effect: unknown becomes applied
+     then.backoff_ms: [200] becomes [300]
+   removed  rule a_*b*
+     { when: { kind: [timeout, deadline, late, gone away for good] } }";
     assert_eq!(page, expected);
-    assert_eq!(super::page(&entries, Extent::All, 80, Palette::new(false)).matches("queue q").count(), 12);
+    assert_eq!(super::page(&entries, Extent::All).terminal(80, Palette::new(false)).matches("queue q").count(), 12);
 }
 
 #[test]
 fn nothing_in_markdown_is_markup() {
     let history = history();
     let entries: Vec<&HistoryEntry> = history.entries().iter().collect();
-    let page = markdown(&entries);
-    assert!(page.contains("## 0002 `standard`: proposal slower accepted"), "{page}");
-    assert!(page.contains("| removed | `rule a_*b*` | `{"), "{page}");
+    let page = page(&entries, Extent::All).markdown();
+    assert!(page.contains("### 0002  `standard`  proposal slower accepted: 1 changed, 1 removed"), "{page}");
+    assert!(page.contains("- removed  `rule a_*b*`\n  - `{ when: { kind: "), "{page}");
     assert!(page.contains("first\\\\u\\{1b\\}\\[31m"), "{page}");
 }
 

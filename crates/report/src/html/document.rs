@@ -22,7 +22,7 @@ pub fn is_page(beginning: &[u8]) -> bool {
 }
 
 /// The one command to run next.
-pub(super) fn next(command: &Command) -> Html {
+pub(crate) fn next(command: &Command) -> Html {
     Html::of(|html| {
         html.element("p", "", |html| {
             html.line("span", "strong", "next: ");
@@ -33,7 +33,7 @@ pub(super) fn next(command: &Command) -> Html {
 
 /// A page that grows section by section.
 #[derive(Debug)]
-pub(super) struct Document {
+pub(crate) struct Document {
     title: String,
     body: Html,
     contents: Vec<(String, String)>,
@@ -58,7 +58,7 @@ impl Document {
     }
 
     /// A section with its title; none without contents.
-    pub fn section(&mut self, id: &'static str, title: &str, inside: &Html) {
+    pub fn section(&mut self, id: &str, title: &str, inside: &Html) {
         if inside.is_empty() {
             return;
         }

@@ -3,7 +3,7 @@
 use super::call::CallPiece;
 use super::document::{Document, next};
 use super::markup::Html;
-use super::table::{Cell, Table};
+use crate::doc::Block;
 use crate::text;
 use playproof_formats::shell::Command;
 
@@ -14,12 +14,8 @@ pub struct RehearsalPage {
     pub path: String,
     /// Its title.
     pub title: String,
-    /// The playbooks.
-    pub playbooks: Vec<String>,
-    /// A row for each thing that is compared: its name, then its value under each playbook.
-    pub rows: Vec<Vec<String>>,
-    /// What the fixture is meant to show, and does not.
-    pub contradictions: Vec<String>,
+    /// What is compared, and what the fixture is meant to show, and does not.
+    pub overview: Vec<Block>,
     /// Its calls.
     pub calls: Vec<CallPiece>,
     /// The one command to run next.
@@ -51,19 +47,7 @@ fn fixture(shown: &RehearsalPage, id: &str) -> Html {
         html.tag("section", &[("id", id)], |html| {
             html.line("h2", "", &text::fitted(&shown.title, 400));
             html.element("p", "soft", |html| html.line("code", "", &text::fitted_path(&shown.path, 200)));
-            let header = std::iter::once(String::new()).chain(shown.playbooks.iter().cloned());
-            let mut table = Table::new("", header.map(|name| (name, false)));
-            for row in &shown.rows {
-                let cells: Vec<Cell> = row.iter().map(|cell| Cell::Words(cell.clone())).collect();
-                table.row("", &cells);
-            }
-            html.add(&table.finish());
-            if !shown.contradictions.is_empty() {
-                html.line("p", "bad", "What the fixture is meant to show, and does not:");
-                html.element("ul", "", |html| {
-                    shown.contradictions.iter().take(50).for_each(|said| html.line("li", "", &text::fitted(said, 400)));
-                });
-            }
+            shown.overview.iter().for_each(|block| html.add(&block.html()));
         });
     })
 }

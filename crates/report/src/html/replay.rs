@@ -8,10 +8,10 @@ use super::chart::{Bar, bars};
 use super::document::Document;
 use super::markup::Html;
 use super::table::{Cell, Table};
+use crate::doc::Block;
 use crate::explain::WorstFinding;
 use crate::opening::sentences;
 use crate::overview::{self, InputNote};
-use crate::style::Palette;
 use crate::summary::{RowOf, Section, Totals};
 use crate::text;
 use crate::timeline::millis;
@@ -202,8 +202,7 @@ fn link(html: &mut Html, of: &RowOf, links: &BTreeMap<RowOf, Vec<usize>>) {
 fn summary(shown: &ReplayPage<'_>) -> Html {
     Html::of(|html| {
         html.add(&verdict(&shown.totals));
-        let inputs = overview::inputs(shown.totals.replayed, shown.notes, 100, Palette::new(false));
-        html.line_pre(&inputs);
+        html.add(&Block::List(overview::inputs(shown.totals.replayed, shown.notes)).html());
         if let Some(whole) = shown.whole {
             html.line("p", "doubt", whole);
         }
@@ -395,8 +394,7 @@ fn queues(shown: &ReplayPage<'_>) -> Html {
 }
 
 fn doubts(shown: &ReplayPage<'_>) -> Html {
-    let said = overview::doubts(&shown.totals, 100, Palette::new(false));
-    said.map(|said| Html::of(|html| html.line_pre(&said))).unwrap_or_default()
+    Html::of(|html| overview::doubts(&shown.totals).iter().for_each(|said| html.add(&said.html())))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const ROW_LINES_MAX: usize = 20;
 const LINE: usize = 400;
 
 /// Every diagnostic of a report: its message unless it is `said` already, its lines underlined, its help.
-pub(super) fn report(report: &Report, said: &str) -> Html {
+pub(crate) fn report(report: &Report, said: &str) -> Html {
     Html::of(|html| {
         for diagnostic in &report.diagnostics {
             if diagnostic.message != said {
@@ -32,7 +32,7 @@ pub(super) fn report(report: &Report, said: &str) -> Html {
 }
 
 /// The lines of a source that have labels, with `context` lines around each; nothing without labels.
-pub(super) fn underlined(source: &Source, labels: &[Label], context: usize) -> Html {
+fn underlined(source: &Source, labels: &[Label], context: usize) -> Html {
     let lines = Lines::of(&source.text);
     let labelled: BTreeSet<usize> = labels.iter().map(|label| lines.at(label.span.start)).collect();
     let around = |line: &usize| line.saturating_sub(context)..=(line + context).min(lines.0.len().saturating_sub(1));

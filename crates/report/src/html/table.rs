@@ -11,7 +11,7 @@ const CELL: usize = 600;
 
 /// What a cell holds.
 #[derive(Clone, Debug)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     /// Words.
     Words(String),
     /// A number.
@@ -24,7 +24,7 @@ pub(super) enum Cell {
 
 /// A table in the making.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(crate) struct Table {
     class: &'static str,
     header: Vec<(String, bool)>,
     rows: Html,
@@ -86,19 +86,6 @@ impl Table {
             html.element("tr", "head", |html| {
                 html.tag("th", &[("colspan", &columns)], |html| {
                     html.text(title);
-                });
-            });
-        });
-        self.push(&row);
-    }
-
-    /// A row of one cell of code, as wide as the table.
-    pub fn whole(&mut self, code: &str) {
-        let columns = self.header.len().max(1).to_string();
-        let row = Html::of(|html| {
-            html.element("tr", "", |html| {
-                html.tag("td", &[("colspan", &columns)], |html| {
-                    html.code(&text::fitted(code, CELL));
                 });
             });
         });

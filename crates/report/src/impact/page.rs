@@ -1,42 +1,34 @@
 //! The page of a comparison: the balance, both playbooks side by side, the causes with widening first, the gate.
 
 use super::words::{self, ImpactPage};
+use crate::doc::{Block, Doc, Table, Text, Tone};
 use crate::overview;
-use crate::style::Palette;
-use crate::table;
-use crate::table::{Align, labelled};
-use crate::text::{count, counted, escape_unprintable, fitted, wrapped};
+use crate::text::{count, counted, fitted};
 use crate::timeline::millis;
 use playproof_analysis::impact::{CauseRow, Direction, Impact};
 use playproof_engine::event::EffectClaim;
 use playproof_engine::time::Duration;
 
-/// The page, ending without a line break.
-pub fn page(shown: &ImpactPage<'_>, columns: usize, palette: Palette) -> String {
+/// The page.
+pub fn page(shown: &ImpactPage<'_>) -> Doc {
     let impact = shown.impact;
-    let (base, candidate) = (escape_unprintable(&impact.base.playbook), escape_unprintable(&impact.candidate.playbook));
-    let head = format!("What {candidate} changes against {base}");
-    let mut balance = wrapped(&words::balance(impact), columns);
-    balance.extend(wrapped(&words::directions(impact), columns));
-    let mut parts = vec![
-        palette.strong(&head),
-        overview::inputs(shown.replayed, shown.notes, columns, palette),
-        balance.join("\n"),
-        totals(impact, columns, palette),
-    ];
+    let title = Text::from("What ").name(&impact.candidate.playbook).say(" changes against ");
+    let mut doc = Doc::new(title.name(&impact.base.playbook));
     let (causes, more) = shown.causes();
-    if !causes.is_empty() {
-        parts.push(palette.strong("Why calls are decided differently, widening first"));
-        parts.extend(causes.iter().enumerate().map(|(n, row)| cause(n + 1, row, columns, palette)));
-    }
-    parts.extend(left_out(impact, more).map(|said| palette.faint(&said)));
-    parts.extend(gate(shown, columns, palette));
-    parts.extend(shown.next.map(|next| format!("{} {next}", palette.strong("next:"))));
-    parts.join("\n\n")
+    let mut why: Vec<Block> = (1..).zip(causes).map(|(n, row)| cause(n, row)).collect();
+    why.extend(left_out(impact, more).map(|said| Block::Para(Text::new(Tone::Soft, said))));
+    let mut summary = vec![Block::List(overview::inputs(shown.replayed, shown.notes))];
+    summary.push(Block::list([words::balance(impact), words::directions(impact)]));
+    summary.push(Block::Table(totals(impact)));
+    doc.blocks = summary;
+    doc.add(Block::Section("causes".to_owned(), "Why calls are decided differently, widening first".to_owned(), why));
+    doc.answer = gate(shown);
+    doc.answer.extend(shown.next.cloned().map(Block::Next));
+    doc
 }
 
 /// What the page leaves out, in a line.
-pub fn left_out(impact: &Impact, more: usize) -> Option<String> {
+fn left_out(impact: &Impact, more: usize) -> Option<String> {
     let mut said = Vec::new();
     if more > 0 {
         said.push(format!("{} more (--format json has them all)", counted(more as u64, "cause", "causes")));
@@ -47,64 +39,41 @@ pub fn left_out(impact: &Impact, more: usize) -> Option<String> {
     (!said.is_empty()).then(|| format!("and {}", said.join(", and ")))
 }
 
-/// One line of the totals.
-pub struct TotalsLine {
-    /// Its label.
-    pub label: String,
-    /// Base, candidate, more, fewer; empty without a value.
-    pub cells: [String; 4],
-}
-
-/// Both playbooks side by side.
-pub fn lines(impact: &Impact) -> Vec<TotalsLine> {
+/// Both playbooks side by side: what is counted under each, and what only the candidate has more or fewer of.
+fn totals(impact: &Impact) -> Table {
     let (base, candidate, load) = (&impact.base, &impact.candidate, &impact.counts.load);
-    let mut lines = vec![
-        line("upstream calls", number(base.upstream_calls), number(candidate.upstream_calls))
-            .swing(number_if(load.upstream_more), number_if(load.upstream_fewer)),
-        line("delay added, ms", millis(base.added_delay), millis(candidate.added_delay))
-            .swing(delay_if(load.delay_more), delay_if(load.delay_fewer)),
-        line("effects in the ledger", number(base.effects), number(candidate.effects))
-            .swing(number_if(load.effects_more), number_if(load.effects_fewer)),
-    ];
+    let mut table = Table::numbers("", [&*base.playbook, &*candidate.playbook, "more", "fewer"]);
+    let row = |label: Text, sides: [String; 2], swing: [String; 2]| -> Vec<Text> {
+        std::iter::once(label).chain(sides.into_iter().chain(swing).map(Text::from)).collect()
+    };
+    let numbers =
+        |label: &str, sides: [u64; 2], swing: [u64; 2]| row(label.into(), sides.map(count), swing.map(number_if));
+    let upstream = [base.upstream_calls, candidate.upstream_calls];
+    table.row(numbers("upstream calls", upstream, [load.upstream_more, load.upstream_fewer]));
+    let delay = [load.delay_more, load.delay_fewer].map(delay_if);
+    table.row(row("delay added, ms".into(), [base.added_delay, candidate.added_delay].map(millis), delay));
+    let effects = [base.effects, candidate.effects];
+    table.row(numbers("effects in the ledger", effects, [load.effects_more, load.effects_fewer]));
     let claims = [EffectClaim::Applied, EffectClaim::NotApplied, EffectClaim::Unknown];
     for ((claim, mine), theirs) in claims.into_iter().zip(base.claims).zip(candidate.claims) {
-        let [more, fewer] = [load.claims_more, load.claims_fewer].map(|calls| number_if(calls[claim as usize]));
-        lines.push(line(&format!("  claimed {}", claim.as_str()), number(mine), number(theirs)).swing(more, fewer));
+        let swing = [load.claims_more, load.claims_fewer].map(|calls| calls[claim as usize]);
+        table.row(numbers(&format!("  claimed {}", claim.as_str()), [mine, theirs], swing));
     }
-    lines.push(
-        line("effects that may be doubled", number(base.doubled), number(candidate.doubled))
-            .swing(number_if(load.doubled_more), number_if(load.doubled_fewer)),
-    );
-    lines.push(
-        line("waiting for people", number(base.people), number(candidate.people))
-            .swing(number_if(load.people_more), number_if(load.people_fewer)),
-    );
+    let doubled = [base.doubled, candidate.doubled];
+    table.row(numbers("effects that may be doubled", doubled, [load.doubled_more, load.doubled_fewer]));
+    let people = [base.people, candidate.people];
+    table.row(numbers("waiting for people", people, [load.people_more, load.people_fewer]));
     for queue in &impact.queues {
         let label = format!("  in queue {}", fitted(&queue.queue, 40));
-        lines.push(line(&label, number(queue.base), number(queue.candidate)));
+        table.row(numbers(&label, [queue.base, queue.candidate], [0, 0]));
     }
     for finding in &impact.findings {
-        let label = format!("{:6}  {}", finding.kind.severity.as_str(), finding.kind.id.as_str());
-        let line = line(&label, number(finding.base), number(finding.candidate));
-        lines.push(line.swing(number_if(finding.gained), number_if(finding.lost)));
+        let tone = overview::severity_tone(finding.kind.severity);
+        let label = Text::new(tone, format!("{:6}  {}", finding.kind.severity.as_str(), finding.kind.id.as_str()));
+        let swing = [finding.gained, finding.lost].map(number_if);
+        table.row(row(label, [finding.base, finding.candidate].map(count), swing));
     }
-    lines
-}
-
-fn line(label: &str, base: String, candidate: String) -> TotalsLine {
-    TotalsLine { label: label.to_owned(), cells: [base, candidate, String::new(), String::new()] }
-}
-
-impl TotalsLine {
-    fn swing(mut self, more: String, fewer: String) -> TotalsLine {
-        let [_, _, gained, lost] = &mut self.cells;
-        (*gained, *lost) = (more, fewer);
-        self
-    }
-}
-
-fn number(n: u64) -> String {
-    count(n)
+    table
 }
 
 fn number_if(n: u64) -> String {
@@ -115,86 +84,46 @@ fn delay_if(span: Duration) -> String {
     if span.as_micros() == 0 { String::new() } else { millis(span) }
 }
 
-fn totals(impact: &Impact, columns: usize, palette: Palette) -> String {
-    let lines = lines(impact);
-    let header = [
-        "",
-        &escape_unprintable(&impact.base.playbook),
-        &escape_unprintable(&impact.candidate.playbook),
-        "more",
-        "fewer",
-    ];
-    let header = header.map(str::to_owned);
-    let rows: Vec<Vec<String>> =
-        lines.iter().map(|line| [std::slice::from_ref(&line.label), &line.cells].concat()).collect();
-    let aligns = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right];
-    let drawn = table::render(&header, &rows, &aligns, columns);
-    let mut drawn_lines = drawn.lines();
-    let mut out: Vec<String> = drawn_lines.by_ref().take(1).map(|first| palette.strong(first)).collect();
-    out.extend(drawn_lines.map(|line| coloured(line, palette)));
-    out.join("\n")
-}
-
-/// Colours whole lines, so that columns stay aligned.
-fn coloured(line: &str, palette: Palette) -> String {
-    match line.split_whitespace().next() {
-        Some("unsafe") => palette.bad(line),
-        Some("doubt") => palette.doubtful(line),
-        _ => line.to_owned(),
-    }
-}
-
-fn direction(direction: Direction, palette: Palette) -> String {
-    match direction {
-        Direction::Widening => palette.bad(direction.as_str()),
-        Direction::Narrowing => palette.good(direction.as_str()),
-        Direction::Neutral => palette.faint(direction.as_str()),
-    }
-}
-
-fn cause(number: usize, row: &CauseRow, columns: usize, palette: Palette) -> String {
-    let mut head = format!("{number}. {}  {}", direction(row.direction, palette), counted(row.calls, "call", "calls"));
+fn cause(number: usize, row: &CauseRow) -> Block {
+    let tone = match row.direction {
+        Direction::Widening => Tone::Bad,
+        Direction::Narrowing => Tone::Good,
+        Direction::Neutral => Tone::Soft,
+    };
+    let mut calls = counted(row.calls, "call", "calls");
     if row.following > 0 {
-        head += &format!(", {} of them following from another", count(row.following));
+        calls += &format!(", {} of them following from another", count(row.following));
     }
     if row.undetermined > 0 {
-        head += &format!(", {} undetermined", count(row.undetermined));
+        calls += &format!(", {} undetermined", count(row.undetermined));
     }
-    let mut lines = vec![head];
-    let mut say = |label: &str, said: &str| lines.extend(labelled(label, said, LABEL, columns, palette));
-    say("cause", &words::cause(&row.cause));
-    say("tools", &words::tools(&row.tools));
-    say("differ in", &words::changes(row));
-    let load = words::load(row);
-    if !load.is_empty() {
-        say("load", &load);
-    }
+    let title = Text::from(format!("{number}. ")).and(tone, row.direction.as_str()).say(format!("  {calls}"));
+    let mut pairs = vec![
+        ("cause", words::cause(&row.cause).into()),
+        ("tools", words::tools(&row.tools).into()),
+        ("differ in", words::changes(row).into()),
+        ("load", words::load(row).into()),
+    ];
     if let Some(example) = &row.example {
-        say("example", &format!("{} of {}", fitted(&example.reference, 40), fitted(&example.tool, 40)));
-        say("  base", &words::end(&example.base));
-        say("  candidate", &words::end(&example.candidate));
+        let name = |name: &str, most: usize| Text::code(fitted(name, most));
+        pairs.push(("example", name(&example.reference, 40).say(" of ").name(fitted(&example.tool, 40))));
+        pairs.push(("  base", words::end(&example.base).into()));
+        pairs.push(("  candidate", words::end(&example.candidate).into()));
     }
-    lines.join("\n")
+    Block::Card(title, vec![Block::Pairs(pairs)])
 }
 
-/// The width of the column with labels.
-const LABEL: usize = 13;
-
-fn gate(shown: &ImpactPage<'_>, columns: usize, palette: Palette) -> Option<String> {
+/// Whether the comparison passes, and what was allowed.
+fn gate(shown: &ImpactPage<'_>) -> Vec<Block> {
     let (refused, allowed) = words::gate(shown.gate, shown.impact);
-    let mut lines = Vec::new();
+    let mut said = Vec::new();
     if !refused.is_empty() {
-        lines.push(palette.bad("does not pass:"));
-        for said in &refused {
-            lines.extend(wrapped(said, columns.saturating_sub(2)).into_iter().map(|line| format!("  {line}")));
-        }
-    } else if let Some(said) = words::undecided(shown.gate, shown.impact) {
-        lines.extend(wrapped(said, columns).into_iter().map(|line| palette.doubtful(&line)));
+        said.push(Block::list(refused.into_iter().map(|why| Text::new(Tone::Bad, "does not pass: ").say(why))));
+    } else if let Some(why) = words::undecided(shown.gate, shown.impact) {
+        said.push(Block::Para(Text::new(Tone::Doubt, why)));
     } else if shown.gate.widening || shown.gate.effects {
-        lines.push(palette.good("passes"));
+        said.push(Block::Para(Text::new(Tone::Good, "passes")));
     }
-    if let Some(allowed) = allowed {
-        lines.extend(wrapped(&allowed, columns));
-    }
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    said.extend(allowed.map(Block::para));
+    said
 }

@@ -1,10 +1,9 @@
 //! The page of `propose find`: totals, then the clusters with their examples, their look-alikes and the rule as YAML.
 
+use crate::doc::{Block, Doc, Text, Tone};
 use crate::overview;
 use crate::overview::InputNote;
-use crate::style::Palette;
-use crate::table::{INDENT, labelled};
-use crate::text::{count, counted, escape_unprintable, fitted, wrapped};
+use crate::text::{count, counted, fitted};
 use playproof_analysis::mining::{Cluster, FailureExample, LookAlike, Mined, NoRule, RuleDraft};
 use playproof_analysis::replay::Replayed;
 use playproof_formats::shell::Command;
@@ -13,8 +12,8 @@ use playproof_intake::origin::Sources;
 /// The most tools of a cluster that are named.
 const TOOLS: usize = 4;
 
-/// The width of the column with labels.
-const LABEL: usize = 12;
+/// The most characters of a message.
+const LINE: usize = 160;
 
 /// The contents of the page.
 #[derive(Clone, Copy, Debug)]
@@ -31,13 +30,10 @@ pub struct MiningPage<'a> {
     pub next: Option<&'a Command>,
 }
 
-/// The page, ending without a line break.
-pub fn page(shown: &MiningPage<'_>, columns: usize, palette: Palette) -> String {
+/// The page.
+pub fn page(shown: &MiningPage<'_>) -> Doc {
     let mined = shown.mined;
-    let mut parts = vec![
-        overview::inputs(shown.replayed, shown.notes, columns, palette),
-        wrapped(&balance(mined), columns).join("\n"),
-    ];
+    let mut blocks = vec![Block::List(overview::inputs(shown.replayed, shown.notes)), Block::para(balance(mined))];
     if !mined.shown.is_empty() {
         let heading = match mined.shown.len() == mined.clusters {
             true => "Unhandled failures by message template, most urgent first".to_owned(),
@@ -47,15 +43,14 @@ pub fn page(shown: &MiningPage<'_>, columns: usize, palette: Palette) -> String 
                 count(mined.clusters as u64)
             ),
         };
-        let heading = wrapped(&heading, columns).into_iter().map(|line| palette.strong(&line));
         let weights =
             "Risk counts 4 for each failure of a write that is not idempotent, 2 for another write, 1 for a read.";
-        let weights = wrapped(weights, columns).into_iter().map(|line| palette.faint(&line));
-        parts.push(heading.chain(weights).collect::<Vec<_>>().join("\n"));
-        parts.extend(mined.shown.iter().map(|cluster| block(cluster, columns, palette)));
+        let weights = Block::Para(Text::new(Tone::Soft, weights));
+        let clusters = std::iter::once(weights).chain(mined.shown.iter().map(cluster)).collect();
+        blocks.push(Block::Section("clusters".to_owned(), heading, clusters));
     }
-    parts.extend(shown.next.map(|next| format!("{} {next}", palette.strong("next:"))));
-    parts.join("\n\n")
+    blocks.extend(shown.next.cloned().map(Block::Next));
+    Doc::with("", blocks)
 }
 
 fn balance(mined: &Mined) -> String {
@@ -65,7 +60,7 @@ fn balance(mined: &Mined) -> String {
             "{}: {} unclassified under {}, {} exhausted by a verdict that did not help",
             counted(failures, "failed attempt", "failed attempts"),
             count(mined.unclassified),
-            escape_unprintable(&mined.playbook),
+            &mined.playbook,
             count(mined.exhausted)
         ),
     };
@@ -84,40 +79,36 @@ fn balance(mined: &Mined) -> String {
     said
 }
 
-fn block(cluster: &Cluster, columns: usize, palette: Palette) -> String {
+fn cluster(cluster: &Cluster) -> Block {
     let template = match cluster.template.is_empty() {
         true => "(no message)".into(),
-        false => fitted(&cluster.template, columns.saturating_sub(20)),
+        false => fitted(&cluster.template, LINE),
     };
-    let mut lines = vec![format!("{}. {}  {}", cluster.number, count(cluster.failures), palette.strong(&template))];
-    let mut say = |label: &str, said: &str| lines.extend(labelled(label, said, LABEL, columns, palette));
-    say("what", &what(cluster));
-    say("tools", &tools(cluster));
-    let room = columns.saturating_sub(INDENT + LABEL).max(20);
-    for (n, example) in cluster.examples.iter().enumerate() {
-        say(if n == 0 { "examples" } else { "" }, &fitted(&said(example), room));
-    }
-    for (n, alike) in cluster.look_alikes.iter().enumerate() {
-        say(if n == 0 { "look-alikes" } else { "" }, &fitted(&look_alike(alike), room));
-    }
+    let title = Text::from(format!("{}. {}  ", cluster.number, count(cluster.failures))).and(Tone::Strong, template);
+    let mut pairs = vec![("what", Text::from(what(cluster))), ("tools", tools(cluster).into())];
+    let line = |said: &str| Text::from(&*fitted(said, LINE));
+    let examples = cluster.examples.iter().map(|example| line(&said(example)));
+    pairs.extend(std::iter::once("examples").chain(std::iter::repeat("")).zip(examples));
+    let alike = cluster.look_alikes.iter().map(|alike| line(&look_alike(alike)));
+    pairs.extend(std::iter::once("look-alikes").chain(std::iter::repeat("")).zip(alike));
+    let mut inside = Vec::new();
     match &cluster.rule {
         Ok(draft) => {
-            say("rule", &tried(draft, cluster.before.as_deref()));
-            lines.extend(draft.yaml.lines().map(|line| format!("     {line}")));
+            pairs.push(("rule", tried(draft, cluster.before.as_deref()).into()));
+            inside.push(Block::Lines(draft.yaml.clone()));
         }
-        Err(why) => say("rule", &no_rule(why)),
+        Err(why) => pairs.push(("rule", no_rule(why).into())),
     }
-    lines.join("\n")
+    inside.insert(0, Block::Pairs(pairs));
+    Block::Card(title, inside)
 }
 
 fn what(cluster: &Cluster) -> String {
     let mut parts = Vec::new();
-    parts.push(
-        cluster.kind.as_deref().map_or("no error kind".to_owned(), |kind| format!("kind {}", escape_unprintable(kind))),
-    );
+    parts.push(cluster.kind.as_deref().map_or("no error kind".to_owned(), |kind| format!("kind {}", kind)));
     parts.extend(cluster.status.map(|status| format!("status {status}")));
-    parts.extend(cluster.code.as_deref().map(|code| format!("code {}", escape_unprintable(code))));
-    parts.push(format!("verdict {}", escape_unprintable(&cluster.verdict)));
+    parts.extend(cluster.code.as_deref().map(|code| format!("code {}", code)));
+    parts.push(format!("verdict {}", &cluster.verdict));
     if cluster.helped > 0 {
         parts.push(format!("{} more did not exhaust their call", count(cluster.helped)));
     }
@@ -150,7 +141,7 @@ fn look_alike(alike: &LookAlike) -> String {
 }
 
 fn tried(draft: &RuleDraft, before: Option<&str>) -> String {
-    let before = before.map_or_else(String::new, |rule| format!(" if it goes before {}", escape_unprintable(rule)));
+    let before = before.map_or_else(String::new, |rule| format!(" if it goes before {}", rule));
     let caught = match draft.caught {
         1 => "the 1 message".to_owned(),
         all => format!("all {} messages", count(all as u64)),
@@ -175,7 +166,7 @@ fn no_rule(why: &NoRule) -> String {
             format!("none: every rule for these also catches `{}`", fitted(template, 80))
         }
         NoRule::MatchesSuccess(tool) => {
-            format!("none: every rule for these also matches a successful result of {}", escape_unprintable(tool))
+            format!("none: every rule for these also matches a successful result of {}", tool)
         }
         NoRule::NoValidRule => "none: what these have in common is no valid condition".to_owned(),
     }

@@ -1,24 +1,31 @@
 //! The page for people: counts, survivors with fixtures that reveal them, and stale entries.
 
-use crate::style::{Extent, Palette};
-use crate::text::{count, counted, escape_unprintable, wrapped};
-use playproof_analysis::mutation::{Accepted, Judgement, MutantResult, MutationReport, RevealingFixture};
+use crate::doc::{Block, Doc, Item, Text, Tone};
+use crate::style::Extent;
+use crate::text::{count, counted};
+use playproof_analysis::mutation::{Accepted, Judgement, MutantResult, MutationReport};
 use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::shell::Command;
 
 /// The number of fixture texts shown by default.
 const TEXTS_SHOWN: usize = 3;
 
-/// The page of one playbook, without a line break at its end. `command` is the current command, for the hint how to
-/// see more.
-pub fn page(report: &MutationReport, extent: Extent, width: usize, palette: Palette, command: &Command) -> String {
-    let mut sections = vec![head(report, palette)];
-    sections.extend(survivors(report, extent, palette, command));
+/// The page of one playbook. `command` is the current command, for the hint how to see more.
+pub fn page(report: &MutationReport, extent: Extent, command: &Command) -> Doc {
+    let section = |title: &str, inside| Block::Section(String::new(), title.to_owned(), inside);
+    let mut blocks = head(report);
+    blocks.push(section("Survived: no fixture shows the change", survivors(report, extent, command)));
     if extent == Extent::All {
-        sections.extend(accepted(report, width, palette));
-        sections.extend(not_shown(report, width, palette));
+        let accepted = report.mutants.iter().filter_map(|mutant| match &mutant.judgement {
+            Judgement::Accepted { why, .. } => Some(Item { said: named(mutant), below: vec![(&**why).into()] }),
+            _ => None,
+        });
+        blocks.push(section("Accepted", vec![Block::List(accepted.collect())]));
+        let not_shown = report.mutants.iter().filter(|mutant| mutant.judgement == Judgement::NotShown);
+        let title = "No synthetic fixture shows a difference (a bounded search, not a proof)";
+        blocks.push(section(title, vec![Block::list(not_shown.map(named))]));
     }
-    sections.join("\n\n")
+    Doc::with("", blocks)
 }
 
 /// The stale entries with their places; none if there are none.
@@ -35,82 +42,42 @@ pub fn stale(report: &MutationReport, accepted: &Accepted) -> Option<Report> {
     (!diagnostics.is_empty()).then(|| Report { source: accepted.source.clone(), diagnostics })
 }
 
-fn head(report: &MutationReport, palette: Palette) -> String {
+fn head(report: &MutationReport) -> Vec<Block> {
     let total =
         |is: fn(&Judgement) -> bool| report.mutants.iter().filter(|mutant| is(&mutant.judgement)).count() as u64;
     let caught = total(|judgement| matches!(judgement, Judgement::Caught(_)));
     let accepted = total(|judgement| matches!(judgement, Judgement::Accepted { .. }));
     let not_shown = total(|judgement| matches!(judgement, Judgement::NotShown));
     let survived = total(|judgement| matches!(judgement, Judgement::Survived { .. }));
-    let survived_words = format!("{} survived", count(survived));
-    let survived = if survived == 0 { palette.good(&survived_words) } else { palette.bad(&survived_words) };
-    let not_judged = match report.not_judged() as u64 {
-        0 => String::new(),
-        mutants => format!(", {}", palette.doubtful(&format!("{} not judged", count(mutants)))),
-    };
     let fixtures = counted(report.fixtures.len() as u64, "fixture", "fixtures");
     let mutants = counted(report.mutants.len() as u64, "mutant", "mutants");
-    format!(
-        "{}: {mutants} under {fixtures} ({})\n{} caught, {survived}, {} accepted, {} without a difference found{not_judged}",
-        escape_unprintable(&report.playbook),
-        counted(report.runs as u64, "run", "runs"),
-        count(caught),
-        count(accepted),
-        count(not_shown),
-    )
+    let runs = counted(report.runs as u64, "run", "runs");
+    let tone = if survived == 0 { Tone::Good } else { Tone::Bad };
+    let counts = Text::from(format!("{} caught, ", count(caught))).and(tone, format!("{} survived", count(survived)));
+    let rest = format!(", {} accepted, {} without a difference found", count(accepted), count(not_shown));
+    let counts = match report.not_judged() as u64 {
+        0 => counts.say(rest),
+        mutants => counts.say(rest + ", ").and(Tone::Doubt, format!("{} not judged", count(mutants))),
+    };
+    vec![Block::list([Text::code(&report.playbook).say(format!(": {mutants} under {fixtures} ({runs})")), counts])]
 }
 
-fn survivors(report: &MutationReport, extent: Extent, palette: Palette, command: &Command) -> Vec<String> {
-    let all: Vec<(&MutantResult, &RevealingFixture)> = report.survivors().collect();
-    if all.is_empty() {
-        return Vec::new();
+fn named(mutant: &MutantResult) -> Text {
+    Text::code(&mutant.id).say(format!(": {}", mutant.what))
+}
+
+fn survivors(report: &MutationReport, extent: Extent, command: &Command) -> Vec<Block> {
+    let most = if extent == Extent::All { usize::MAX } else { TEXTS_SHOWN };
+    let shown = report.survivors().take(most).map(|(mutant, shown_by)| {
+        let note = Text::from("this fixture would show it: ").name(format!("{}.yaml", shown_by.name));
+        let title = Text::new(Tone::Bad, &*mutant.id).say(format!(": {}", mutant.what));
+        Block::Card(title, vec![Block::Fold(note, vec![Block::Lines(shown_by.text.clone())], true)])
+    });
+    let mut blocks: Vec<Block> = shown.collect();
+    let rest: Vec<Text> = report.survivors().skip(most).map(|(mutant, _)| named(mutant)).collect();
+    if !rest.is_empty() {
+        let more = Text::new(Tone::Soft, format!("what would show these: {command} --all"));
+        blocks.push(Block::list(rest.into_iter().chain([more])));
     }
-    let shown = if extent == Extent::All { all.len() } else { TEXTS_SHOWN.min(all.len()) };
-    let mut sections = vec![palette.strong("Survived: no fixture shows the change")];
-    sections.extend(all.iter().take(shown).map(|(mutant, shown_by)| survivor(mutant, shown_by, palette)));
-    if shown < all.len() {
-        let rest: Vec<String> = all
-            .iter()
-            .skip(shown)
-            .map(|(mutant, _)| format!("{}: {}", escape_unprintable(&mutant.id), escape_unprintable(&mutant.what)))
-            .collect();
-        sections.push(format!(
-            "{}\n{}",
-            rest.join("\n"),
-            palette.faint(&format!("what would show these: {command} --all"))
-        ));
-    }
-    sections
-}
-
-fn survivor(mutant: &MutantResult, shown_by: &RevealingFixture, palette: Palette) -> String {
-    let head = format!("{}: {}", palette.bad(&escape_unprintable(&mutant.id)), escape_unprintable(&mutant.what));
-    let note = palette.faint(&format!("# this fixture would show it: {}.yaml", escape_unprintable(&shown_by.name)));
-    let body: Vec<String> = shown_by.text.lines().map(|line| format!("  {}", escape_unprintable(line))).collect();
-    format!("{head}\n  {note}\n{}", body.join("\n"))
-}
-
-fn accepted(report: &MutationReport, width: usize, palette: Palette) -> Option<String> {
-    let mut lines = vec![palette.strong("Accepted")];
-    for mutant in &report.mutants {
-        if let Judgement::Accepted { why, .. } = &mutant.judgement {
-            lines.push(format!("  {}: {}", escape_unprintable(&mutant.id), escape_unprintable(&mutant.what)));
-            lines.extend(
-                wrapped(&escape_unprintable(why), width.saturating_sub(4))
-                    .into_iter()
-                    .map(|line| format!("    {line}")),
-            );
-        }
-    }
-    (lines.len() > 1).then(|| lines.join("\n"))
-}
-
-fn not_shown(report: &MutationReport, width: usize, palette: Palette) -> Option<String> {
-    let ids = report.mutants.iter().filter(|mutant| mutant.judgement == Judgement::NotShown);
-    let ids: Vec<String> = ids
-        .map(|mutant| format!("  {}: {}", escape_unprintable(&mutant.id), escape_unprintable(&mutant.what)))
-        .collect();
-    let title = "No synthetic fixture shows a difference (a bounded search, not a proof)";
-    let lines: Vec<String> = ids.iter().flat_map(|line| wrapped(line, width)).collect();
-    (!ids.is_empty()).then(|| format!("{}\n{}", palette.strong(title), lines.join("\n")))
+    blocks
 }

@@ -1,15 +1,13 @@
-//! Renders a proposal, its changes and the reasons against it: page, Markdown, JSON.
+//! Renders a proposal, its changes and the reasons against it: its page and JSON.
 
 mod draft;
 mod json;
 mod list;
-mod markdown;
 mod page;
 mod row;
 
 pub use draft::{adr, kept_as, note, title, verdict_there};
 pub use json::json;
 pub use list::{Listed, list};
-pub use markdown::{MARKER, markdown};
-pub use page::{page, rows};
+pub use page::{MARKER, page, proposals, rows};
 pub(crate) use row::row;

@@ -1,107 +1,102 @@
-//! The page of a proposal for people: rows, changed fixtures, then the reasons against accepting it.
+//! The page of a proposal: rows, changed fixtures, then the reasons against accepting it.
 
-use super::row;
-use crate::diagnostic;
-use crate::style::Palette;
-use crate::table;
-use crate::table::Align;
-use crate::text::{counted, escape_unprintable, wrapped};
+use std::sync::Arc;
+
+use crate::changed_rows::changed_rows;
+use crate::check::{class_tone, difference};
+use crate::doc::{Block, Doc, Table, Text, Tone};
+use crate::text::counted;
 use crate::verify::guarantees;
+use playproof_analysis::check::row_places;
 use playproof_analysis::proposal::{FixtureDiff, ProposalGate, ProposalReport};
+use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::golden::RowChange;
+use playproof_formats::playbook::Loaded;
+use playproof_formats::shell::Command;
 
-/// The page, ending without a line break.
-pub fn page(judged: &ProposalReport, width: usize, palette: Palette) -> String {
-    let mut parts = vec![format!(
-        "{}  changes {}: {}",
-        palette.strong(&escape_unprintable(&judged.id)),
-        escape_unprintable(&judged.playbook),
-        counted(judged.rows.len() as u64, "row", "rows")
-    )];
-    parts.push(rows(&judged.rows, width, palette));
-    parts.extend(judged.shown().into_iter().map(|diff| fixture(diff, width, palette)));
-    parts.extend(judged.guarantees.iter().filter_map(|asked| guarantees(asked, width, palette)));
-    parts.push(palette.faint(&unchanged(judged)));
-    parts.extend(judged.gates.iter().map(|one| gate(one, width, palette)));
+/// The first line of a comment: a job finds that of an earlier run by it.
+pub const MARKER: &str = "<!-- playproof propose check -->";
+
+/// Reasons against a proposal, and contradictions of a fixture, that are shown.
+const SHOWN: usize = 50;
+
+/// The page of all proposals.
+pub fn proposals(sections: Vec<Block>) -> Doc {
+    Doc::with("playproof propose check", sections)
+}
+
+/// A proposal that was tried, with the playbook as proposed where its text is to be shown, and what it changes on recorded
+/// calls.
+pub fn page(judged: &ProposalReport, playbook: Option<&Loaded>, corpus: Vec<Block>) -> Block {
+    let rows = counted(judged.rows.len() as u64, "row", "rows");
+    let title = format!("{} changes {}: {rows}", judged.id, judged.playbook);
+    let mut inside = vec![changed_rows(&judged.rows, usize::MAX)];
+    inside.extend(playbook.map(|playbook| Block::Room(underlined(playbook, &judged.rows))));
+    inside.extend(judged.shown().into_iter().map(fixture));
+    inside.extend(judged.guarantees.iter().flat_map(guarantees));
+    let (one, many) = ("fixture run of the project ends as before", "fixture runs of the project end as before");
+    inside.push(Block::Para(Text::new(Tone::Soft, counted(judged.unchanged() as u64, one, many))));
+    inside.extend(corpus);
+    inside.extend(judged.gates.iter().take(SHOWN).map(gate));
     if judged.gates.is_empty() {
-        parts.push(palette.good("ready to accept"));
+        inside.push(Block::Para(Text::new(Tone::Good, "ready to accept")));
+        inside.push(Block::Next(Command::new("playproof accept").name(&judged.id).and("--reason '...'")));
     }
-    parts.join("\n\n")
+    Block::Section(judged.id.clone(), title, inside)
 }
 
 /// Changed rows, each with what is other in it.
-pub fn rows(rows: &[RowChange], width: usize, palette: Palette) -> String {
-    rows.iter().map(|change| changed(change, width, palette)).collect::<Vec<_>>().join("\n")
+pub fn rows(rows: &[RowChange]) -> Block {
+    changed_rows(rows, usize::MAX)
 }
 
-/// The number of the project's fixture runs that it does not change.
-pub(super) fn unchanged(judged: &ProposalReport) -> String {
-    counted(
-        judged.unchanged() as u64,
-        "fixture run of the project ends as before",
-        "fixture runs of the project end as before",
-    )
-}
-
-fn changed(change: &RowChange, width: usize, palette: Palette) -> String {
-    let sign = match (&change.before, &change.after) {
-        (None, _) => palette.good("+"),
-        (_, None) => palette.failed("-"),
-        _ => palette.doubtful("~"),
-    };
-    let mut lines = vec![format!("  {sign} {}", escape_unprintable(&change.name))];
-    for part in change.parts() {
-        let said = match (&part.before, &part.after) {
-            (Some(before), Some(after)) => format!("{}: {before} becomes {after}", part.path),
-            (None, Some(after)) | (Some(after), None) if part.path.is_empty() => row(after),
-            (None, Some(after)) => format!("{}: {after} is new", part.path),
-            (Some(before), None) => format!("{}: {before} is gone", part.path),
-            (None, None) => continue,
-        };
-        lines.extend(
-            wrapped(&escape_unprintable(&said), width.saturating_sub(6).max(20))
-                .iter()
-                .map(|line| format!("      {line}")),
-        );
+/// The changed rows in the text of their playbook.
+fn underlined(playbook: &Loaded, rows: &[RowChange]) -> Vec<Block> {
+    let places: Vec<_> = rows.iter().flat_map(|change| row_places(playbook, change)).collect();
+    if places.is_empty() {
+        return Vec::new();
     }
-    lines.join("\n")
+    let said = places.into_iter().fold(Diagnostic::error("changed", ""), |said, (span, text)| said.at(span, text));
+    vec![Block::Source(Report::one(Arc::clone(&playbook.places.source), said), String::new())]
 }
 
-fn fixture(diff: &FixtureDiff, width: usize, palette: Palette) -> String {
-    let class = match (diff.class(), diff.is_new) {
-        (None, true) => "new fixture, unchanged by the proposal".to_owned(),
-        (Some(_), true) => "new fixture".to_owned(),
-        (Some(class), false) => class.to_string(),
-        (None, false) => "as before".to_owned(),
+fn gate(gate: &ProposalGate) -> Block {
+    let mut inside = vec![Block::para(&*gate.message)];
+    inside.extend(gate.report.iter().map(|report| Block::Source(report.clone(), gate.message.clone())));
+    inside.extend(gate.help.iter().map(|help| Block::Para(Text::new(Tone::Soft, format!("help: {help}")))));
+    inside.push(Block::Next(gate.next.clone()));
+    Block::Card(Text::new(Tone::Bad, gate.kind.to_string()), inside)
+}
+
+fn fixture(diff: &FixtureDiff) -> Block {
+    let (tone, words) = match (diff.class(), diff.is_new) {
+        (None, true) => (Tone::Soft, "new fixture, unchanged by the proposal"),
+        (Some(_), true) => (Tone::Good, "new fixture"),
+        (Some(class), false) => (class_tone(class), class.words()),
+        (None, false) => (Tone::Soft, "as before"),
     };
-    let head = format!("{}  {}", palette.strong(&escape_unprintable(&diff.id.to_string())), palette.doubtful(&class));
-    let mut rows = Vec::new();
+    let mut inside = vec![Block::Para(Text::new(Tone::Soft, &*diff.title))];
+    inside.extend(diff.contradictions.iter().take(SHOWN).map(|contradiction| {
+        Block::Para(Text::new(Tone::Bad, "contradicts the fixture: ").say(contradiction.to_string()))
+    }));
+    inside.push(Block::Table(ends(diff)));
+    inside.push(Block::Room(difference(&diff.comparison, None, false, ["before", "after"])));
+    Block::Card(Text::new(tone, words).say("  ").name(diff.id.to_string()), inside)
+}
+
+/// How the calls end before and after.
+fn ends(diff: &FixtureDiff) -> Table {
+    let mut table = Table::named(["", "before", "after"]);
     for (call, lines) in diff.facts() {
-        for (n, (label, before, after)) in lines.into_iter().enumerate() {
-            let call = if n == 0 { escape_unprintable(call).into_owned() } else { String::new() };
-            let after = if before == after { "the same".to_owned() } else { escape_unprintable(&after).into_owned() };
-            rows.push(vec![call, label.to_owned(), escape_unprintable(&before).into_owned(), after]);
+        if !call.is_empty() {
+            table.head(Text::code(call));
+        }
+        for (label, before, after) in lines {
+            match before == after {
+                true => table.row([label.into(), before.into(), "the same".into()]),
+                false => table.toned(Tone::Doubt, [label.into(), before.into(), after.into()]),
+            }
         }
     }
-    if rows.is_empty() {
-        return head;
-    }
-    let header = ["call", "", "before", "after"].map(str::to_owned);
-    let table = table::render(&header, &rows, &[Align::Left; 4], width.saturating_sub(2).max(40));
-    let table: Vec<String> = table.lines().map(|line| format!("  {line}")).collect();
-    format!("{head}\n{}", table.join("\n"))
-}
-
-fn gate(gate: &ProposalGate, width: usize, palette: Palette) -> String {
-    let room = width.saturating_sub(8).max(20);
-    let said = wrapped(&escape_unprintable(&gate.message), room).join("\n      ");
-    let mut text = format!("{} {said}", palette.bad(&format!("{}:", gate.kind)));
-    if let Some(report) = &gate.report {
-        text += &format!("\n{}", diagnostic::render(report, width, palette.is_on()).trim_end());
-    }
-    if let Some(help) = &gate.help {
-        let help = wrapped(&escape_unprintable(help), room).join("\n        ");
-        text += &format!("\n  {} {help}", palette.strong("help:"));
-    }
-    text + &format!("\n  {} {}", palette.strong("next:"), gate.next)
+    table
 }

@@ -5,6 +5,4 @@ mod page;
 mod story;
 
 pub use json::json;
-pub use page::{Shown, counterexamples, guarantees, markdown, page};
-pub(crate) use page::{compared, rests_on, story_of};
-pub(crate) use story::{rows, timeline};
+pub use page::{Shown, counterexamples, guarantees, page, pages};

@@ -1,10 +1,9 @@
-//! The page for people: the properties, the story of each counterexample, and what the rest rests on.
+//! The page of `verify`: the properties, the story of each counterexample, and what the rest rests on.
 
 use super::story;
-use crate::diagnostic::render;
+use crate::doc::{Block, Doc, Item, Table, Text, Tone};
 use crate::findings::{About, sentence};
-use crate::style::Palette;
-use crate::text::{count, counted, escape_unprintable, markdown_block, wrapped};
+use crate::text::{count, counted};
 use playproof_engine::event::FindingId;
 use playproof_engine::sim::Plan;
 use playproof_explore::{Assumed, Compared, Counterexample, Fate, Guarantees, PropertyResult, Verified};
@@ -23,134 +22,119 @@ pub struct Shown<'a> {
     pub against: Option<(&'a str, &'a Compared)>,
 }
 
-/// The page of one playbook, without a line break at its end.
-pub fn page(shown: &Shown<'_>, width: usize, palette: Palette, colour: bool) -> String {
-    let mut sections = vec![properties(shown.result, palette)];
-    sections.extend(counterexamples(shown, width, palette, colour));
-    sections.extend(rests_on(shown.result, width, palette));
-    sections.extend(shown.against.map(|(old, asked)| compared(old, asked, palette)));
-    sections.join("\n\n")
+/// The page of all playbooks.
+pub fn pages<'a>(all: impl IntoIterator<Item = Shown<'a>>) -> Doc {
+    Doc::with("Verify", all.into_iter().map(|shown| page(&shown)).collect())
 }
 
-/// Each counterexample: its story, its timeline and the rows that decided it.
-pub fn counterexamples(shown: &Shown<'_>, width: usize, palette: Palette, colour: bool) -> Vec<String> {
-    let Shown { result, plan, loaded, .. } = *shown;
-    let found = result.counterexamples().map(|(id, shown)| {
-        let said = sentence(id, 2, About { declared: true, ..About::default() });
-        let mut lines = vec![palette.strong(&format!("{}: {said}", id.as_str()))];
-        lines.extend(wrapped(&story_of(shown), width));
-        lines.extend(story::timeline(plan, shown, palette));
-        lines.extend(story::rows(plan, loaded, id, shown).map(|report| render(&report, width, colour)));
-        lines.join("\n")
-    });
-    found.collect()
-}
-
-/// The same as Markdown.
-pub fn markdown(shown: &Shown<'_>, width: usize) -> String {
-    markdown_block(&page(shown, width, Palette::new(false), false))
-}
-
-/// What changed rows do to the guarantees of their playbook: what is lost, and what their claims rest on. None where that is
-/// nothing.
-pub fn guarantees(asked: &Guarantees, width: usize, palette: Palette) -> Option<String> {
-    let now = &asked.now;
-    let lost = now.counterexamples().filter(|(id, _)| asked.lost.contains(id));
-    let lost = lost.map(|(id, shown)| (palette.bad("lost"), format!("{}: {}", id.as_str(), story_of(shown))));
-    let rests = now.rests_on.iter().flat_map(|rests| {
-        let on = escape_unprintable(&rests.on);
-        rests.properties().map(move |id| (palette.faint("held"), format!("{} rests on {on}", id.as_str())))
-    });
-    let said: Vec<(String, String)> = lost.chain(rests).collect();
-    let playbook = escape_unprintable(&now.playbook);
-    let kinds = counted(now.kinds.len() as u64, "kind", "kinds");
-    let mut lines = vec![format!("properties of {playbook}, for {kinds} of call that the changed rows reach")];
-    for (word, said) in &said {
-        let said = wrapped(said, width.saturating_sub(8)).join("\n        ");
-        lines.push(format!("  {word}  {said}"));
-    }
-    (!said.is_empty()).then(|| lines.join("\n"))
-}
-
-pub(crate) fn story_of(shown: &Counterexample) -> String {
-    let departures = counted(u64::from(shown.departures), "departure", "departures");
-    let answers = counted(shown.answers.len() as u64, "answer", "answers");
-    let said: Vec<String> = shown.answers.iter().map(|answer| escape_unprintable(answer).into_owned()).collect();
-    format!("{} ({departures}, {answers}): {}", escape_unprintable(&shown.kind), said.join(" → "))
-}
-
-fn properties(result: &Verified, palette: Palette) -> String {
+/// What there is to say of one playbook.
+pub fn page(shown: &Shown<'_>) -> Block {
+    let result = shown.result;
     let is_asked = result.properties.iter().any(|property| property.fate != Fate::NotAsked);
     let extent = match (result.has_actions && !is_asked, result.complete) {
         (true, _) => "no script of answers that asks a property",
         (false, true) => "every script of answers",
         (false, false) => "not every script of answers",
     };
-    let head = format!(
-        "{}: {}, {extent} to one call",
-        palette.strong(&escape_unprintable(&result.playbook)),
-        counted(result.states, "state", "states"),
-    );
-    let actions = result.has_actions.then(|| "  no call of its actions was tried: nothing is said of them".to_owned());
-    let lines =
-        result.properties.iter().map(|property| format!("  {:24}{}", property.id.as_str(), fate(property, palette)));
-    std::iter::once(head).chain(actions).chain(lines).collect::<Vec<_>>().join("\n")
+    let title = format!("{}: {}, {extent} to one call", result.playbook, counted(result.states, "state", "states"));
+    let mut inside = Vec::new();
+    if result.has_actions {
+        inside.push(Block::para("no call of its actions was tried: nothing is said of them"));
+    }
+    let mut table = Table::named(["property", "result"]);
+    result.properties.iter().for_each(|property| table.row([Text::code(property.id.as_str()), fate(property)]));
+    inside.push(Block::Table(table));
+    inside.extend(counterexamples(shown));
+    inside.extend(rests_on(result));
+    inside.extend(shown.against.map(|(old, asked)| compared(old, asked)));
+    Block::Section(result.playbook.clone(), title, inside)
 }
 
-fn fate(property: &PropertyResult, palette: Palette) -> String {
+/// Each counterexample: its story, its timeline and the rows that decided it.
+pub fn counterexamples(shown: &Shown<'_>) -> Vec<Block> {
+    let Shown { result, plan, loaded, .. } = *shown;
+    let found = result.counterexamples().map(|(id, shown)| {
+        let said = sentence(id, 2, About { declared: true, ..About::default() });
+        let mut inside = vec![Block::Para(story_of(shown)), Block::Table(story::timeline(plan, shown))];
+        inside.extend(story::rows(plan, loaded, id, shown));
+        Block::Card(Text::new(Tone::Bad, id.as_str()).say(format!(": {said}")), inside)
+    });
+    found.collect()
+}
+
+/// What changed rows do to the guarantees of their playbook: what is lost, and what their claims rest on. None where that is
+/// nothing.
+pub fn guarantees(asked: &Guarantees) -> Option<Block> {
+    let now = &asked.now;
+    let lost = now.counterexamples().filter(|(id, _)| asked.lost.contains(id));
+    let lost = lost.map(|(id, shown)| {
+        let said = Text::new(Tone::Bad, "lost").say(format!("  {}: ", id.as_str()));
+        said.join(story_of(shown))
+    });
+    let held = now.rests_on.iter().flat_map(|rests| {
+        let rests_on = move |id: FindingId| format!("  {} rests on {}", id.as_str(), rests.on);
+        rests.properties().map(move |id| Text::new(Tone::Soft, "held").say(rests_on(id)))
+    });
+    let said: Vec<Text> = lost.chain(held).collect();
+    let kinds = counted(now.kinds.len() as u64, "kind", "kinds");
+    let title = format!("properties of {}, for {kinds} of call that the changed rows reach", now.playbook);
+    (!said.is_empty()).then(|| Block::Card(title.into(), vec![Block::list(said)]))
+}
+
+fn story_of(shown: &Counterexample) -> Text {
+    let departures = counted(u64::from(shown.departures), "departure", "departures");
+    let answers = counted(shown.answers.len() as u64, "answer", "answers");
+    format!("{} ({departures}, {answers}): {}", shown.kind, shown.answers.join(" → ")).into()
+}
+
+fn fate(property: &PropertyResult) -> Text {
     match property.fate {
-        Fate::Holds => palette.good("holds"),
-        Fate::NotAsked => palette.faint("not asked"),
-        Fate::CutShort(0) => palette.doubtful("cut short at the beginning"),
+        Fate::Holds => Text::new(Tone::Good, "holds"),
+        Fate::NotAsked => Text::new(Tone::Soft, "not asked"),
+        Fate::CutShort(0) => Text::new(Tone::Doubt, "cut short at the beginning"),
         Fate::CutShort(departures) => {
             let less = departures - 1; // not 0, as above
-            palette.doubtful(&format!("cut short: holds to {}", counted(u64::from(less), "departure", "departures")))
+            let less = counted(u64::from(less), "departure", "departures");
+            Text::new(Tone::Doubt, format!("cut short: holds to {less}"))
         }
         Fate::Violated => {
             let broken = property.kinds.iter().filter(|(_, fate)| *fate == Fate::Violated).count();
             let kinds = counted(property.kinds.len() as u64, "kind", "kinds");
-            format!("{} for {} of {kinds} of call", palette.bad("violated"), count(broken as u64))
+            Text::new(Tone::Bad, "violated").say(format!(" for {} of {kinds} of call", count(broken as u64)))
         }
     }
 }
 
 /// What is gained and lost against another playbook.
-pub(crate) fn compared(old: &str, asked: &Compared, palette: Palette) -> String {
-    let property = |id: &FindingId| id.as_str().to_owned();
-    let assumed = |Assumed { on, id }: &Assumed| format!("{} rests on {}", id.as_str(), escape_unprintable(on));
+fn compared(old: &str, asked: &Compared) -> Block {
+    let property = |id: &FindingId| Text::code(id.as_str());
+    let assumed = |Assumed { on, id }: &Assumed| Text::code(id.as_str()).say(" rests on ").name(on);
     let said = [
         ("lost", asked.lost.iter().map(property).collect::<Vec<_>>()),
         ("gained", asked.gained.iter().map(property).collect()),
         ("assumed now", asked.assumed.iter().map(assumed).collect()),
         ("assumed no more", asked.assumed_no_more.iter().map(assumed).collect()),
     ];
-    let mut lines = vec![palette.strong(&format!("Against {}", escape_unprintable(old)))];
-    let listed = said.into_iter().flat_map(|(word, all)| all.into_iter().map(move |one| format!("  {word:16}{one}")));
-    lines.extend(listed);
-    if lines.len() == 1 {
-        lines.push("  no guarantee and no assumption is gained or lost".to_owned());
-    }
-    lines.join("\n")
+    let pairs: Vec<_> = said.into_iter().flat_map(|(word, all)| all.into_iter().map(move |one| (word, one))).collect();
+    let said = match pairs.is_empty() {
+        true => Block::para("no guarantee and no assumption is gained or lost"),
+        false => Block::Pairs(pairs),
+    };
+    Block::Card(Text::new(Tone::Strong, format!("Against {old}")), vec![said])
 }
 
-pub(crate) fn rests_on(result: &Verified, width: usize, palette: Palette) -> Option<String> {
-    if result.rests_on.is_empty() {
-        return None;
-    }
-    let mut lines = vec![palette.strong("What holds rests on")];
-    for rests in &result.rests_on {
-        lines.push(format!("  {}", escape_unprintable(&rests.on)));
-        for (id, shown) in &rests.breaks {
-            let said = format!("{} without it: {}", id.as_str(), story_of(shown));
-            let said = wrapped(&said, width.saturating_sub(4));
-            lines.extend(said.iter().map(|line| palette.faint(&format!("    {line}"))));
-        }
-        for id in &rests.unshown {
-            let said =
-                format!("{} as far as the row is true: no fixture shows it, its ledger believes the row", id.as_str());
-            let said = wrapped(&said, width.saturating_sub(4));
-            lines.extend(said.iter().map(|line| palette.faint(&format!("    {line}"))));
-        }
-    }
-    Some(lines.join("\n"))
+fn rests_on(result: &Verified) -> Option<Block> {
+    let items = result.rests_on.iter().map(|rests| {
+        let broken = rests.breaks.iter().map(|(id, shown)| {
+            Text::from(format!("{} without it: ", id.as_str())).join(story_of(shown)).toned(Tone::Soft)
+        });
+        let unshown = rests.unshown.iter().map(|id| {
+            let said = "as far as the row is true: no fixture shows it, its ledger believes the row";
+            Text::new(Tone::Soft, format!("{} {said}", id.as_str()))
+        });
+        Item { said: Text::code(&rests.on), below: broken.chain(unshown).collect() }
+    });
+    let items: Vec<Item> = items.collect();
+    let title = Text::new(Tone::Strong, "What holds rests on");
+    (!items.is_empty()).then(|| Block::Card(title, vec![Block::List(items)]))
 }

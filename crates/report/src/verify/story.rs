@@ -3,24 +3,23 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::style::Palette;
-use crate::text;
+use crate::doc::{Block, Table, Text, Tone};
 use crate::timeline;
 use crate::view::{CallView, RunView};
 use playproof_engine::event::{Decision, FindingId};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
-use playproof_engine::time::Instant;
+use playproof_engine::time::{Duration, Instant};
 use playproof_explore::Counterexample;
 use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::playbook::Loaded;
 
 /// The timeline, a line for each event; what the upstream booked stands at its end.
-pub(crate) fn timeline(plan: &Plan, shown: &Counterexample, palette: Palette) -> Vec<String> {
+pub(super) fn timeline(plan: &Plan, shown: &Counterexample) -> Table {
     let scenario = Scenario::of_fixture(&shown.fixture, plan);
     let mut simulator = Simulator::new();
     let record = simulator.run_fixture(plan, &scenario);
-    let Some(call) = scenario.calls.first() else { return Vec::new() };
+    let Some(call) = scenario.calls.first() else { return Table::default() };
     let names = [call.name.to_owned()];
     let intent_name = |intent| scenario.intent_name(intent);
     let run = RunView {
@@ -52,40 +51,29 @@ pub(crate) fn timeline(plan: &Plan, shown: &Counterexample, palette: Palette) ->
     };
     let lines = timeline::of_run(&view, &run);
     let ledger = timeline::ledger(&view, &run, &lines);
-    let width = lines.iter().map(|line| text::width(&line.text)).max().unwrap_or_default();
-    let mut told = Vec::new();
+    let mut table = Table::columns([("ms", true), ("", false), ("ledger", false)]);
+    let mut row = |at: Option<Duration>, said: &str, booked: String| {
+        let at = at.map_or_else(String::new, timeline::millis);
+        table.row([at.into(), said.into(), Text::new(Tone::Bad, booked)]);
+    };
     for place in 0..=lines.len() {
         for booked in ledger.iter().filter(|booked| booked.beside.is_none() && booked.before == place) {
-            told.push(row(Some(booked.since), "", &booked.text, width, palette));
+            row(Some(booked.since), "", booked.text.clone());
         }
         let Some(line) = lines.get(place) else { continue };
         let booked: Vec<&str> =
             ledger.iter().filter(|booked| booked.beside == Some(place)).map(|booked| booked.text.as_str()).collect();
-        told.push(row(line.at, &line.text, &booked.join(", "), width, palette));
+        row(line.at, &line.text, booked.join(", "));
     }
-    told.extend(record.outcomes.first().map(|end| {
+    if let Some(end) = record.outcomes.first() {
         let outcome = timeline::outcome(&run.transcript, end.kind);
-        row(None, &format!("{outcome}; its effect is said to be `{}`", end.claim.as_str()), "", width, palette)
-    }));
-    told
-}
-
-fn row(
-    at: Option<playproof_engine::time::Duration>,
-    said: &str,
-    booked: &str,
-    width: usize,
-    palette: Palette,
-) -> String {
-    let at = at.map_or_else(String::new, |at| format!("{} ms", timeline::millis(at)));
-    let said = text::escape_unprintable(said);
-    let fill = " ".repeat(width.saturating_sub(text::width(&said)));
-    let line = format!("{at:>14}  {said}{fill}   {}", palette.bad(booked));
-    line.trim_end().to_owned()
+        row(None, &format!("{outcome}; its effect is said to be `{}`", end.claim.as_str()), String::new());
+    }
+    table
 }
 
 /// The rows that decided: of each verdict, the rule that gave it and its compensation.
-pub(crate) fn rows(plan: &Plan, loaded: &Loaded, id: FindingId, shown: &Counterexample) -> Option<Report> {
+pub(super) fn rows(plan: &Plan, loaded: &Loaded, id: FindingId, shown: &Counterexample) -> Option<Block> {
     let scenario = Scenario::of_fixture(&shown.fixture, plan);
     let mut simulator = Simulator::new();
     let record = simulator.run_fixture(plan, &scenario);
@@ -97,7 +85,7 @@ pub(crate) fn rows(plan: &Plan, loaded: &Loaded, id: FindingId, shown: &Countere
     for (span, text) in labels {
         said = said.at(span, text);
     }
-    Some(Report::one(Arc::clone(&loaded.places.source), said))
+    Some(Block::Source(Report::one(Arc::clone(&loaded.places.source), said), String::new()))
 }
 
 fn labels(plan: &Plan, loaded: &Loaded, record: &SimulationRecord) -> Vec<(Range<usize>, String)> {

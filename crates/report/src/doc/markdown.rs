@@ -1,0 +1,128 @@
+//! A page for a pull request or a wiki: nothing that it says is markup, and what a comment has no room for is counted.
+
+use super::{Block, Doc, Table, Text, Tone};
+use crate::diagnostic;
+use crate::table::markdown_row;
+use crate::text::{self, markdown as escaped, markdown_block, markdown_code};
+
+/// GitHub refuses comments of more than 65,536 characters; some room is left for lines that a job adds.
+const LONGEST: usize = 60_000;
+
+/// The width of lines that are set as they are.
+const WIDTH: usize = 100;
+
+impl Doc {
+    /// The page, ending without a line break.
+    pub fn markdown(&self) -> String {
+        let mut page = Page { said: String::new(), left: 0 };
+        if !self.title.is_empty() {
+            page.push(&format!("## {}", line(&self.title)));
+        }
+        page.blocks(&self.answer, 3);
+        page.blocks(&self.blocks, 3);
+        if page.left > 0 {
+            let left = text::counted(page.left, "more part is", "more parts are");
+            page.said += &format!("\n\n{left} not shown.");
+        }
+        page.said.trim_start().to_owned()
+    }
+}
+
+struct Page {
+    said: String,
+    /// What did not fit.
+    left: u64,
+}
+
+impl Page {
+    /// Adds a part after a blank line, if there is room.
+    fn push(&mut self, part: &str) {
+        self.fits(&format!("\n\n{part}"));
+    }
+
+    fn fits(&mut self, part: &str) -> bool {
+        let fits = self.said.len() + part.len() <= LONGEST;
+        match fits {
+            true => self.said.push_str(part),
+            false => self.left += 1,
+        }
+        fits
+    }
+
+    fn blocks(&mut self, blocks: &[Block], level: usize) {
+        blocks.iter().filter(|block| !block.is_empty()).for_each(|block| self.block(block, level));
+    }
+
+    fn block(&mut self, block: &Block, level: usize) {
+        let mut titled = |title: &str, inside: &[Block]| {
+            self.push(&format!("{} {title}", "#".repeat(level)));
+            self.blocks(inside, level + 1);
+        };
+        match block {
+            Block::Card(title, inside) => titled(&line(title), inside),
+            Block::Section(_, title, inside) => titled(&escaped(title), inside),
+            Block::Para(said) => self.push(&emphasised(said)),
+            Block::Pairs(pairs) => {
+                let pairs = pairs.iter().filter(|(_, said)| !said.is_empty());
+                let pairs = pairs.map(|(label, said)| format!("- {}: {}", escaped(label.trim()), line(said)));
+                self.push(&pairs.collect::<Vec<_>>().join("\n"));
+            }
+            Block::Table(table) => self.table(table),
+            Block::List(entries) => {
+                let below = |said: &Text| format!("\n  - {}", line(said));
+                let entry = |entry: &super::Item| {
+                    format!("- {}{}", line(&entry.said), entry.below.iter().map(below).collect::<String>())
+                };
+                self.push(&entries.iter().map(entry).collect::<Vec<_>>().join("\n"));
+            }
+            Block::Lines(said) => self.push(&markdown_block(said)),
+            Block::Source(report, _) => self.push(&markdown_block(diagnostic::render(report, WIDTH, false).trim_end())),
+            Block::Fold(title, inside, _) => {
+                let summary = text::html(&title.plain());
+                if self.fits(&format!("\n\n<details><summary>{summary}</summary>")) {
+                    self.blocks(inside, level);
+                    self.said += "\n\n</details>";
+                }
+            }
+            Block::Listing(_) | Block::Room(_) => {}
+            Block::Next(command) => self.push(&format!("Next: {}", markdown_code(&command.to_string()))),
+        }
+    }
+
+    fn table(&mut self, table: &Table) {
+        let names: Vec<String> = table.header.iter().map(|(name, _)| escaped(name)).collect();
+        let rules: Vec<&str> = table.header.iter().map(|(_, number)| if *number { "---:" } else { "---" }).collect();
+        self.push(&format!("{}\n{}", markdown_row(&names), markdown_row(&rules)));
+        for row in &table.rows {
+            let mut cells: Vec<String> = row.cells.iter().map(line).collect();
+            if table.is_head(row) {
+                cells = cells.into_iter().map(|title| format!("**{title}**")).collect();
+            }
+            cells.resize(table.header.len(), String::new());
+            self.fits(&format!("\n{}", markdown_row(&cells)));
+        }
+    }
+}
+
+/// A text without emphasis.
+fn line(said: &Text) -> String {
+    let span = |span: &super::Span| match span.is_code {
+        true if span.said.is_empty() => String::new(),
+        true => markdown_code(&span.said),
+        false => escaped(&span.said),
+    };
+    said.0.iter().map(span).collect()
+}
+
+/// A text with what matters most in bold.
+fn emphasised(said: &Text) -> String {
+    let is_strong = |span: &super::Span| matches!(span.tone, Tone::Strong | Tone::Bad) && !span.is_code;
+    let span = |span: &super::Span| match line(&Text(vec![span.clone()])) {
+        words if is_strong(span) && !words.trim().is_empty() => {
+            let (before, rest) = words.split_at(words.len() - words.trim_start().len());
+            format!("{before}**{}**{}", rest.trim_end(), &rest[rest.trim_end().len()..])
+        }
+        words => words,
+    };
+    said.0.iter().map(span).collect()
+}
