@@ -362,7 +362,7 @@ fn every_wrong_value_of_every_key_is_refused_with_a_place() {
 }
 
 /// Keys of the schemas that this file has no example of: they are older than shared state, or of graphs and steps.
-const ELSEWHERE: [&str; 99] = [
+const ELSEWHERE: [&str; 100] = [
     "/actions",
     "/actions/inputs",
     "/actions/steps",
@@ -370,6 +370,7 @@ const ELSEWHERE: [&str; 99] = [
     "/actions/steps/idempotent",
     "/actions/steps/tool",
     "/actions/tool",
+    "/extends",
     "/graph",
     "/graph/entry",
     "/graph/next",

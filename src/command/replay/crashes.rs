@@ -91,7 +91,8 @@ pub fn run(
     let is_found = groups.any(|group| !group.new_unsafe.is_empty());
     match args.format {
         Format::Json | Format::Jsonl => {
-            let crashes = Object::document("crashes/1").with("restart_ms", Millis(RESTART)).with("journal", !args.no_journal);
+            let crashes =
+                Object::document("crashes/1").with("restart_ms", Millis(RESTART)).with("journal", !args.no_journal);
             output.json(document(&crashes.with("fixtures", fixtures)))?;
         }
         Format::Table | Format::Markdown => {

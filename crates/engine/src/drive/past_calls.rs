@@ -56,7 +56,7 @@ impl PastCalls {
         own: &'a OpenCall,
         open: impl Iterator<Item = &'a OpenCall>,
     ) -> Option<Against> {
-// What is the same request in all runs, any action may make.
+        // What is the same request in all runs, any action may make.
         let in_all = own.facts.across_runs || plan.makes_across_runs(&own.new.tool);
         // Without steps only calls of the same request, or with the same key, say anything of it.
         let may_concern = |call: &OpenCall| plan.has_steps || (call.args == own.args && call.new.tool == own.new.tool);
