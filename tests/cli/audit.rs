@@ -96,13 +96,14 @@ fn a_chained_audit_is_added_to_only_if_it_is_whole() {
     let replay = ["replay", "f.yaml", "--playbook", "standard", "--audit", "audit.jsonl", "--chain"];
     place.run(&replay).exits(0);
     place.run(&replay).exits(0);
+    place.run(&replay[..6]).exits(0); // what has begun as a chain goes on as one
     let both = place.read("audit.jsonl");
-    let verified = place.run(&["audit", "verify", "audit.jsonl", "--entries", "2"]).exits(0);
+    let verified = place.run(&["audit", "verify", "audit.jsonl", "--entries", "3"]).exits(0);
     assert!(
         both.contains("\"class\":\"external_api_error\"") || both.contains("\"class\":\"capability_denied\""),
         "{both}"
     );
-    assert!(verified.out.contains("whole, 2 entries"), "{verified:?}");
+    assert!(verified.out.contains("whole, 3 entries"), "{verified:?}");
     let broken = both.replacen("\"retried\":0", "\"retried\":1", 1);
     place.write("audit.jsonl", &broken);
     let ran = place.run(&replay).exits(2);
@@ -111,6 +112,10 @@ fn a_chained_audit_is_added_to_only_if_it_is_whole() {
     place.write("notes.txt", "mine\n");
     let ran = place.run(&["replay", "f.yaml", "--audit", "notes.txt"]).exits(2);
     assert!(ran.err.contains("is no audit log"), "{ran:?}");
+    for other in ["notes.txt", "audit.jsonl"] {
+        let ran = place.run(&["replay", "f.yaml", "--playbook", "standard", "--record", other]).exits(2);
+        assert!(ran.err.contains("is no recording"), "{ran:?}");
+    }
     let ran = place.run(&["replay", "f.yaml", "--chain"]).exits(2);
     assert!(ran.err.contains("`--chain` links the lines of `--record` or `--audit`"), "{ran:?}");
 }
@@ -122,7 +127,9 @@ fn a_chained_recording_is_whole_and_replays_to_the_same_decisions() {
     place.run(&["replay", "f.yaml", "--playbook", "standard", "--record", "run.jsonl", "--chain"]).exits(0);
     place.run(&["audit", "verify", "run.jsonl"]).exits(0);
     place.run(&["replay", "run.jsonl", "--same-decisions", "--playbook", "standard"]).exits(0);
-    place.run(&["replay", "f.yaml", "--playbook", "standard", "--record", "plain.jsonl"]).exits(0);
+    for _ in 0..2 {
+        place.run(&["replay", "f.yaml", "--playbook", "standard", "--record", "plain.jsonl"]).exits(0);
+    }
     let page = |file| place.run(&["replay", file, "--format", "json"]).out.replace(file, "FILE");
     assert_eq!(page("run.jsonl"), page("plain.jsonl"), "the links are no fields that a trace is asked for");
 }

@@ -8,8 +8,8 @@ use crate::proxy::process::{Proxied, call, has_python, place, recorded, until};
 
 const ENFORCED: [&str; 6] = ["--record", "rec", "--playbook", "standard", "--enforce", "--unlocked"];
 
-/// A server whose tools have facts, behind a proxy that enforces.
-fn enforced(more: &[&str]) -> Option<(Place, Proxied)> {
+/// A server whose tools have facts.
+fn with_facts() -> Option<Place> {
     if !has_python() {
         return None;
     }
@@ -20,6 +20,12 @@ fn enforced(more: &[&str]) -> Option<(Place, Proxied)> {
     if !text.contains("\ntools:") {
         place.write("playproof.yaml", &format!("{text}\ntools: tools.yaml\n"));
     }
+    Some(place)
+}
+
+/// The same behind a proxy that enforces.
+fn enforced(more: &[&str]) -> Option<(Place, Proxied)> {
+    let place = with_facts()?;
     let mut proxied = Proxied::start(&place, &[&ENFORCED[..], more].concat());
     assert!(proxied.say(r#"{"jsonrpc":"2.0","id":"begin","method":"ping"}"#));
     proxied.hear(); // it has started
@@ -75,9 +81,9 @@ fn a_call_is_sent_again_with_nothing_changed_but_its_id_and_its_token() {
 #[test]
 fn a_write_that_times_out_has_one_effect_and_is_told_so() {
     let Some((place, mut proxied)) = enforced(&[]) else { return };
-    let slow = json!([[{"sleep": 0.9}, {"effect": "paid"}, {"result": {"content": []}}]]);
+    let slow = json!([[{"sleep": 0.9}, {"progress": 1}, {"effect": "paid"}, {"result": {"content": []}}]]);
     let mut line: Value = serde_json::from_str(&call(1, "slow", &json!({"do": slow}))).expect("JSON");
-    line["params"]["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+    line["params"]["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "progressToken": "t"});
     assert!(proxied.say(&line.to_string()));
     let answer = proxied.hear();
     assert!(!place.path("ledger").exists(), "the client hears at the timeout");
@@ -126,13 +132,20 @@ fn a_failure_of_the_server_passes_as_it_came_with_what_is_told() {
             assert_eq!(&answer[key], value);
         }
     }
+    // What the server calls a success is one, whatever its text says.
+    let fine = json!({"result": {"content": [{"type": "text", "text": "503 Service Unavailable"}]}});
+    assert!(proxied.say(&call(15, "find", &json!({"do": steps(&fine)}))));
+    assert_eq!(proxied.hear()["result"], fine["result"]);
     let again = call(20, "find", &json!({"do": steps(&kinds[2])}));
     let mut goes_on: Value = serde_json::from_str(&again).expect("JSON");
     goes_on["params"]["requestState"] = json!("s");
     goes_on["params"]["inputResponses"] = json!({});
     assert!(proxied.say(&goes_on.to_string()));
     assert_eq!(proxied.hear(), json!({"jsonrpc": "2.0", "id": 20, "result": {"content": []}}));
-    assert_eq!(ends(&place, proxied).len(), 6);
+    assert_eq!(ends(&place, proxied).len(), 7);
+    let journal = place.read(&recorded(&place));
+    assert!(journal.contains("\"why\":\"an error of the protocol is the client's\""), "{journal}");
+    assert!(!journal.contains("suspected") && journal.contains("\"id\":\"c6-15\",\"at_ms\""), "{journal}");
 }
 
 #[test]
@@ -146,6 +159,9 @@ fn a_client_that_gives_up_silently_gets_no_attempt_after_its_time() {
     assert_eq!([&outcome["outcome"], &outcome["stop"]], [&json!("exhausted"), &json!("max_wait")], "{answer}");
     assert_eq!(outcome["told"]["retriable"], json!(true), "it was refused, and did nothing: {answer}");
     assert_eq!(ends(&place, proxied).len(), 1);
+    let replayed =
+        place.run(&["replay", &recorded(&place), "--playbook", "standard", "--all", "--format", "jsonl"]).out;
+    assert!(replayed.contains("\"stop\":\"max_wait\""), "a replay knows how long the caller waits: {replayed}");
     // And one that cancels while its call waits.
     let Some((place, mut proxied)) = enforced(&[]) else { return };
     let limited =
@@ -171,39 +187,59 @@ fn the_clock_stands_still_while_the_client_answers_the_server() {
     assert!(proxied.say(r#"{"jsonrpc":"2.0","id":"s1","result":{}}"#));
     let answer = proxied.hear();
     assert!(answer["result"]["isError"].is_null(), "{answer}");
-    ends(&place, proxied);
+    // Nobody is asked twice.
+    let asks = json!([[{"ask": 1}, fails("503 Service Unavailable")[0]], [{"result": {"content": []}}]]);
+    assert!(proxied.say(&call(2, "find", &json!({"do": asks}))));
+    assert_eq!(proxied.hear()["method"], json!("elicitation/create"));
+    assert!(proxied.say(r#"{"jsonrpc":"2.0","id":"s1","result":{}}"#));
+    assert_eq!(proxied.hear()["result"]["isError"], json!(true));
+    assert_eq!(ends(&place, proxied).len(), 4);
     assert!(place.read(&recorded(&place)).contains("\"held_ms\":"));
 }
 
 #[test]
 fn a_server_that_dies_is_not_started_again_and_open_calls_are_answered_first() {
     let Some((place, mut proxied)) = enforced(&[]) else { return };
-    assert!(proxied.say(&call(1, "pay", &json!({"do": [[{"effect": "paid"}, {"die": 3}]]}))));
+    let slow = json!([[{"sleep": 0.1}, {"result": {"content": []}}]]);
+    assert!(["one", "two"].into_iter().all(|tool| proxied.say(&call(7, tool, &json!({"do": slow})))));
+    assert!((0..2).all(|_| proxied.hear()["id"] == json!(7)), "nobody knows which answer is whose: both pass");
+    let torn = "{\"jsonrpc\":\"2.0\",\"id\":";
+    let dies = json!([[{"effect": "paid"}, {"raw": torn}, {"die": 3}]]);
+    assert!(proxied.say(&call(1, "pay", &json!({"do": dies}))));
+    assert_eq!(proxied.line(), Some(format!("{torn}\n")), "a torn line stays one of its own");
     let answer = proxied.hear();
     assert_eq!(
         (&answer["result"]["isError"], &told(&answer).0["effect"]),
         (&json!(true), &json!("unknown")),
         "{answer}"
     );
-    let (rest, code, _) = proxied.end();
+    let (rest, code, err) = proxied.end();
     assert_eq!((rest.as_str(), code), ("", Some(3)));
+    assert!(err.contains("have one id"), "{err}");
+    assert_eq!(place.read(&recorded(&place)).matches("\"lost\":true").count(), 2);
     place.run(&["replay", &recorded(&place), "--playbook", "standard", "--same-decisions"]).exits(0);
 }
 
 #[test]
 fn a_shadow_says_what_would_end_differently_and_changes_nothing() {
-    if !has_python() {
-        return;
-    }
-    let place = place();
+    let Some(place) = with_facts() else { return };
     let mut proxied = Proxied::start(&place, &["--record", "rec", "--playbook", "standard"]);
-    assert!(proxied.say(&call(1, "find", &json!({"do": [fails("429 Too Many Requests: retry after 0.1 s")]}))));
-    assert_eq!(told(&proxied.hear()).0, &Value::Null);
+    // An error of the protocol and a success end alike under the playbook, whatever their texts say.
+    let fine = json!([[{"result": {"content": [{"type": "text", "text": "503 Service Unavailable"}]}}]]);
+    let of_protocol = json!([[{"error": {"code": -32602, "message": "503 Service Unavailable"}}]]);
+    let slow = json!([[{"sleep": 0.7}, {"result": {"content": []}}]]);
+    let limited = json!([fails("429 Too Many Requests: retry after 0.1 s")]);
+    for (id, (tool, steps)) in (1..).zip([("find", limited), ("find", fine), ("find", of_protocol), ("slow", slow)]) {
+        assert!(proxied.say(&call(id, tool, &json!({"do": steps}))));
+        assert_eq!(told(&proxied.hear()).0, &Value::Null);
+    }
     let (_, code, err) = proxied.end();
-    assert_eq!((code, err.as_str()), (Some(0), "playproof: shadow: find (call 1) would be sent again\n"));
+    let said = "playproof: shadow: find (call 1) would be sent again\nplayproof: shadow: slow (call 4) would end escalated (ambiguous_effects)\n";
+    assert_eq!((code, err.as_str()), (Some(0), said));
     let text = place.read(&recorded(&place));
     assert!(text.contains("{\"type\":\"shadow\",\"run_id\":"), "{text}");
-    place.run(&["replay", "rec"]).exits(0);
+    let replayed = place.run(&["replay", "rec"]);
+    assert!(!replayed.exits(0).out.contains("unknown type"));
 }
 
 #[test]
@@ -213,4 +249,7 @@ fn rows_that_no_lock_approves_and_playbooks_for_study_are_not_enforced() {
         place.run(&["proxy", "--playbook", playbook, "--enforce", "--", "cat"]).exits(2);
     }
     place.run(&["proxy", "--playbook", "study/retry-everything", "--enforce", "--unlocked", "--", "cat"]).exits(2);
+    place.run(&[&["proxy"], &ENFORCED[..], &["--", "true"]].concat()).exits(0);
+    let ran = place.run(&["replay", &recorded(&place), "--playbook", "standard", "--same-decisions"]).exits(2);
+    assert!(ran.err.contains("no call was decided"), "an empty run is no pass: {ran:?}");
 }

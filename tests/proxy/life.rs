@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use crate::place::{Place, program};
-use crate::proxy::process::{Proxied, until};
+use crate::proxy::process::{Proxied, call, recorded, until};
 
 #[test]
 fn every_byte_passes_both_ways_also_while_one_side_does_not_read() {
@@ -58,10 +58,33 @@ fn signals_and_the_end_of_the_client_reach_the_server_at_once() {
     assert_eq!(proxied.line().as_deref(), Some("bye\n"));
     assert_eq!(proxied.end().1, Some(5));
 
-    let mut proxied =
-        Proxied::before(&place, &["--record", "rec"], &["sh", "-c", "echo $$ >pid; cat; echo gone >gone"]);
+    let server = ["sh", "-c", "cat; echo gone >gone"];
+    let mut proxied = Proxied::before(&place, &["--record", "rec"], &server);
     assert!(proxied.say("x"));
     assert_eq!(proxied.line().as_deref(), Some("x\n"));
     proxied.child.kill().expect("a signal");
     until("the server of a proxy that was killed ends", || place.path("gone").exists());
+
+    std::fs::remove_file(place.path("gone")).expect("a file");
+    let mut proxied = Proxied::before(&place, &["--record", "rec"], &server);
+    proxied.hears_no_more();
+    assert!(proxied.say("x"));
+    until("the server of a client that hears nothing ends", || place.path("gone").exists());
+}
+
+#[test]
+fn a_full_disk_leaves_whole_lines_and_stops_no_call() {
+    let place = Place::new();
+    let full = "trap '' XFSZ; ulimit -f 2; exec \"$0\" proxy --record rec -- cat";
+    let mut command = Command::new("sh");
+    command.current_dir(place.path("")).args(["-c", full]).arg(program());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let calls: Vec<String> =
+        (0..6).map(|id| call(id, "t", &serde_json::json!({"a": "x".repeat(600)})) + "\n").collect();
+    child.stdin.take().expect("a pipe").write_all(calls.concat().as_bytes()).expect("it takes all");
+    let mut heard = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut heard).expect("text");
+    assert_eq!((heard, child.wait().expect("it ends").code()), (calls.concat(), Some(0)));
+    let text = place.read(&recorded(&place));
+    assert!(text.ends_with('\n') && (1..6).contains(&text.lines().count()), "{text}");
 }

@@ -32,7 +32,7 @@ pub fn place() -> Place {
 pub struct Proxied {
     pub child: Child,
     to: Option<ChildStdin>,
-    from: BufReader<ChildStdout>,
+    from: Option<BufReader<ChildStdout>>,
     err: Option<ChildStderr>,
 }
 
@@ -47,7 +47,7 @@ impl Proxied {
         command.current_dir(place.path("")).arg("proxy").args(args).arg("--").args(server);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let (to, from) = (child.stdin.take(), BufReader::new(child.stdout.take().expect("a pipe")));
+        let (to, from) = (child.stdin.take(), child.stdout.take().map(BufReader::new));
         let err = child.stderr.take();
         Proxied { child, to, from, err }
     }
@@ -60,7 +60,7 @@ impl Proxied {
     /// The next line; none: the output has ended.
     pub fn line(&mut self) -> Option<String> {
         let mut line = String::new();
-        let length = self.from.read_line(&mut line).expect("text");
+        let length = self.from.as_mut().expect("it hears").read_line(&mut line).expect("text");
         (length > 0).then_some(line)
     }
 
@@ -69,11 +69,18 @@ impl Proxied {
         serde_json::from_str(&self.line().expect("a message")).expect("JSON")
     }
 
+    /// Closes the client's ear.
+    pub fn hears_no_more(&mut self) {
+        self.from = None;
+    }
+
     /// Ends the client's side, and gives what the server's still says, the exit code and what people were told.
     pub fn end(mut self) -> (String, Option<i32>, String) {
         self.to = None;
         let (mut rest, mut err) = (String::new(), String::new());
-        self.from.read_to_string(&mut rest).expect("text");
+        if let Some(from) = &mut self.from {
+            from.read_to_string(&mut rest).expect("text");
+        }
         let code = self.child.wait().expect("it ends").code();
         if let Some(mut said) = self.err.take() {
             said.read_to_string(&mut err).expect("text");

@@ -1,4 +1,4 @@
-"""A server whose calls say what it does: `do` has a list for each request, of `sleep`, `effect`, `ask`, `progress`,
+"""A server whose calls say what it does: `do` has a list for each request, of `sleep`, `effect`, `ask`, `progress`, `raw`,
 `result`, `error`, `die`. Its ledger has a line for each effect, `seen` a line for each message."""
 import json, os, sys, threading, time
 
@@ -32,6 +32,9 @@ def serve(message):
             token = params.get("_meta", {}).get("progressToken")
             put({"jsonrpc": "2.0", "method": "notifications/progress",
                  "params": {"progressToken": token, "progress": step["progress"]}})
+        elif "raw" in step:
+            sys.stdout.write(step["raw"])
+            sys.stdout.flush()
         elif "ask" in step:
             event = asked["s1"] = threading.Event()
             put({"jsonrpc": "2.0", "id": "s1", "method": "elicitation/create", "params": {}})

@@ -38,6 +38,8 @@ pub struct RecordedCall {
     pub at: Option<Instant>,
     /// The timeout of its attempts, if the call sets one.
     pub timeout: Option<Duration>,
+    /// How long its caller waits, if it says so: no further attempt starts later.
+    pub answer_within: Option<Duration>,
     /// Its key was used with other arguments before: an ok may be the answer to that request.
     pub key_is_reused: bool,
     /// An effect under its key was reversed before: an ok may be the first answer again.
@@ -224,6 +226,7 @@ impl RecordedCall {
             number_in_run: 0,
             at: None,
             timeout: None,
+            answer_within: None,
             key_is_reused: false,
             key_is_reversed: false,
             key_history: KeyHistory::Unknown,
@@ -258,6 +261,7 @@ impl RecordedCall {
         self.number_in_run = 0;
         self.at = None;
         self.timeout = None;
+        self.answer_within = None;
         self.key_is_reused = false;
         self.key_is_reversed = false;
         self.key_history = KeyHistory::Unknown;

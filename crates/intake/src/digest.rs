@@ -309,6 +309,7 @@ fn call_entry(
     };
     built.call.at = line.at;
     built.call.timeout = line.timeout;
+    built.call.answer_within = line.answer_within;
     if let Some((call, step)) = &line.step {
         built.call.parent = Some(Box::new(RecordedStep { call: (&**call).into(), step: (&**step).into() }));
     }

@@ -1,11 +1,12 @@
-//! MCP messages that arrive one by one, read as the format `mcp-jsonrpc` reads them in a file. Keeps nothing of successes.
+//! MCP messages of calls that arrive one by one, read as the format `mcp-jsonrpc` reads them in a file; but on a connection
+//! the flag of the protocol alone says what failed. Keeps nothing of successes.
 
 use crate::builtin;
 use crate::import::FormatOptions;
 use crate::line_importer::LineImporter;
 use crate::mapping::Applier;
 use crate::redact::RedactionRules;
-use crate::tool_hints::HintsByTool;
+use crate::tool_hints::{self, HintsByTool};
 use playproof_engine::time::Instant;
 
 /// Which way a message goes.
@@ -29,7 +30,7 @@ impl McpMessages {
     /// A connection without messages; its lines are redacted. None: the program lacks the format.
     pub fn new(redaction: &RedactionRules) -> Option<McpMessages> {
         let options = FormatOptions { skip_invalid: true, ..FormatOptions::default() };
-        let mapping = builtin::find("mcp-jsonrpc")?.applied(options)?;
+        let mapping = builtin::find("mcp-jsonrpc")?.applied(options)?.by_flags_outside("result.structuredContent");
         Some(McpMessages { applier: Applier::new(&mapping, "-", redaction), redaction: redaction.clone(), number: 0 })
     }
 
@@ -47,6 +48,11 @@ impl McpMessages {
         let lines = self.applier.lines().take_imported().lines;
         let lines = if lines.is_empty() { lines } else { self.redaction.lines_of_row(lines, self.number) };
         String::from_utf8_lossy(&lines).into_owned()
+    }
+
+    /// Learns what a list of tools says of them.
+    pub fn learn_hints(&mut self, message: &str) {
+        tool_hints::gather(message, &mut self.applier.loss().hints);
     }
 
     /// What the server's lists of tools say of them.

@@ -82,6 +82,7 @@ fn output_call<'a>(call: &'a RecordedCall, id: &'a str) -> OutputCall<'a> {
         token: call.token(),
         dispatcher: call.dispatcher(),
         timeout: call.timeout.map(playproof_engine::time::Duration::as_micros),
+        answer_within: call.answer_within.map(playproof_engine::time::Duration::as_micros),
         ..OutputCall::default()
     }
 }

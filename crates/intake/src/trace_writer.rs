@@ -58,6 +58,7 @@ pub(crate) struct OutputCall<'a> {
     pub(crate) step: Option<(&'a str, &'a str)>,
     /// Microseconds.
     pub(crate) timeout: Option<u64>,
+    pub(crate) answer_within: Option<u64>,
     pub(crate) source: &'a str,
     pub(crate) span: SourceSpan,
 }
@@ -146,6 +147,7 @@ impl TraceWriter {
         object.text("parent", call.step.map(|(parent, _)| parent));
         object.text("step", call.step.map(|(_, step)| step));
         object.millis("timeout_ms", call.timeout);
+        object.millis("answer_within_ms", call.answer_within);
         object.end(call.source);
     }
 

@@ -4,7 +4,7 @@ use playproof_engine::time::{Duration, Instant};
 use playproof_formats::number::Decimal;
 
 /// A call that is not answered.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct OpenCall {
     /// The client's id as it wrote it, and as it is compared.
     pub(crate) raw_id: String,
@@ -12,6 +12,9 @@ pub(crate) struct OpenCall {
     /// The client's line; after a round of input, its last.
     pub(crate) line: String,
     pub(crate) tool: String,
+    /// Its run, and its run and its id in the recording, if it has a line there.
+    pub(crate) run: String,
+    pub(crate) recorded: Option<Recorded>,
     pub(crate) is_new_era: bool,
     pub(crate) is_read: bool,
     /// Whether a row says how long an attempt may take.
@@ -21,8 +24,9 @@ pub(crate) struct OpenCall {
     /// The token by which the client hears of progress, as it wrote it.
     pub(crate) token: Option<String>,
     pub(crate) progress: Progress,
-    /// The attempt that is out.
+    /// The attempt that is out, and whether any ever was.
     pub(crate) out: Option<Attempt>,
+    pub(crate) was_sent: bool,
     /// When it is sent again, and when the client hears next that it waits.
     pub(crate) wake: Option<Instant>,
     pub(crate) beat: Option<Instant>,
@@ -34,10 +38,19 @@ pub(crate) struct OpenCall {
     pub(crate) is_of_protocol: bool,
     /// The client waits no longer.
     pub(crate) is_silent: bool,
+    /// In the shadow: the playbook would wait no longer, and the client does.
+    pub(crate) is_over: bool,
+}
+
+/// The names of a call in its recording.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    pub(crate) run: Option<String>,
+    pub(crate) call: String,
 }
 
 /// An attempt that is out.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Attempt {
     pub(crate) number: u32,
     /// Its id on the wire.
@@ -95,20 +108,23 @@ pub(crate) struct Progress {
 impl Progress {
     /// Whether the client may hear of a value: it is higher than all before.
     pub(crate) fn rises_to(&mut self, value: &str) -> bool {
-        let Some(value) = Decimal::parse(value).and_then(|value| value.scaled(4)).map(|value| value.div_ceil(10))
-        else {
-            return false;
-        };
+        let Some(value) = thousandths(value) else { return false };
         let rises = value > self.heard;
         self.heard = self.heard.max(value);
         rises
     }
 
-    /// The next value: the smallest that is higher.
-    pub(crate) fn next(&mut self) -> String {
+    /// The next value: the smallest that is higher; and the total, where it is not less.
+    pub(crate) fn next(&mut self) -> (String, Option<&str>) {
         self.heard += 1;
-        format!("{}.{:03}", self.heard / 1_000, self.heard % 1_000)
+        let next = format!("{}.{:03}", self.heard / 1_000, self.heard % 1_000);
+        let total = self.total.as_deref().filter(|total| thousandths(total).is_some_and(|total| total >= self.heard));
+        (next, total)
     }
+}
+
+fn thousandths(value: &str) -> Option<u64> {
+    Decimal::parse(value)?.scaled(4).map(|value| value.div_ceil(10))
 }
 
 #[cfg(test)]
@@ -120,7 +136,9 @@ mod tests {
         let mut progress = Progress::default();
         let rises = ["1", "2.5", "2.5", "1e0", "3"].map(|value| progress.rises_to(value));
         assert_eq!(rises, [true, true, false, false, true]);
-        assert_eq!([progress.next(), progress.next()], ["3.001", "3.002"]);
+        progress.total = Some("3.001".into());
+        assert_eq!(progress.next(), ("3.001".to_owned(), Some("3.001")));
+        assert_eq!(progress.next(), ("3.002".to_owned(), None), "no total that is less");
         assert!(progress.rises_to("3.0021") && !progress.rises_to("3.003"), "a thousandth is the smallest step");
     }
 

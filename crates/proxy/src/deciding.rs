@@ -71,15 +71,6 @@ impl Want {
     }
 }
 
-/// Why nothing follows from a line.
-#[derive(Debug)]
-pub(crate) enum Unheard {
-    /// It cannot be kept.
-    Unkept(String),
-    /// The session refuses it.
-    Refused(String),
-}
-
 impl Deciding {
     /// Goes on with a journal, whose head is written.
     pub(crate) fn new(mut session: Session, journal: Option<Box<dyn Write + Send>>) -> Deciding {
@@ -87,23 +78,17 @@ impl Deciding {
         Deciding { session, journal, broken: None }
     }
 
-    /// What follows from a line.
-    pub(crate) fn say(&mut self, line: &str) -> Result<Vec<Want>, Unheard> {
+    /// What follows from a line, or why nothing does: it cannot be kept, or the session refuses it.
+    pub(crate) fn say(&mut self, line: &str) -> Result<Vec<Want>, String> {
         if let Some(why) = &self.broken {
-            return Err(Unheard::Unkept(why.clone()));
+            return Err(why.clone());
         }
-        let said = Said::parse(line).map_err(|error| Unheard::Refused(error.text))?;
-        self.keep(Some(line)).map_err(|error| {
-            let why = format!("the journal cannot be written ({error})");
-            self.broken = Some(why.clone());
-            Unheard::Unkept(why)
-        })?;
-        let wanted: Wanted =
-            serde_json::from_str(&self.session.answer(said)).map_err(|error| Unheard::Refused(error.to_string()))?;
-        match wanted.error {
-            Some(error) => Err(Unheard::Refused(error.get().to_owned())),
-            None => Ok(wanted.wants),
+        let said = Said::parse(line).map_err(|error| error.text)?;
+        if let Err(error) = self.keep(Some(line)) {
+            return Err(self.broken.insert(format!("the journal cannot be written ({error})")).clone());
         }
+        let wanted: Wanted = serde_json::from_str(&self.session.answer(said)).map_err(|error| error.to_string())?;
+        wanted.error.map_or(Ok(wanted.wants), |error| Err(error.get().to_owned()))
     }
 
     /// Keeps what was decided last.

@@ -4,11 +4,12 @@
 //! All bytes pass as they were read, both ways. What is made or changed is: a further attempt of a call (its id and its
 //! progress token), a cancellation of one, its answer and its progress, and the end of a call that failed.
 
+mod acting;
 mod call;
 mod clock;
+mod connection;
 mod cut;
 mod deciding;
-mod enforcer;
 mod message;
 mod pipes;
 mod proxy;

@@ -192,7 +192,9 @@ impl Message<'_> {
             Some("input_required") => AnswerKind::AsksInput,
             Some("task") => AnswerKind::Task,
             _ if result.task.is_some() && result.content.is_none() => AnswerKind::Task,
-            _ if result.is_error.is_some_and(|is_error| is_error.get() == "true") => AnswerKind::Failed,
+            _ if result.is_error.is_some_and(|said| ["true", "1"].contains(&said.get().trim_matches('"'))) => {
+                AnswerKind::Failed
+            }
             _ => AnswerKind::Fine,
         }
     }

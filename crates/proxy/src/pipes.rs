@@ -4,6 +4,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "a proxy owns its standard streams")]
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,7 +16,7 @@ use std::thread::{self, JoinHandle};
 pub(crate) enum Event {
     /// A line of the client, with its end if it has one.
     Client(Vec<u8>),
-    /// The client sends nothing more.
+    /// The client sends nothing more, or hears nothing.
     ClientEnd,
     /// A line of the server.
     Server(Vec<u8>),
@@ -36,13 +37,29 @@ const READ_AT_ONCE: usize = 64 << 10;
 /// The ways out. A dropped way ends its pipe, once all before is written.
 #[derive(Debug)]
 pub(crate) struct Ways {
-    pub(crate) client: Sender<Vec<u8>>,
+    client: Sender<Vec<u8>>,
     pub(crate) server: Option<Sender<Vec<u8>>>,
+    /// The last line to the client has no end.
+    is_torn: Cell<bool>,
 }
 
 impl Ways {
+    fn new(client: Sender<Vec<u8>>, server: Option<Sender<Vec<u8>>>) -> Ways {
+        Ways { client, server, is_torn: Cell::default() }
+    }
+
+    /// Ways that lead nowhere.
+    pub(crate) fn nowhere() -> Ways {
+        Ways::new(channel().0, None)
+    }
+
+    /// A line that the server left unended stays one of its own.
     pub(crate) fn to_client(&self, line: impl Into<Vec<u8>>) {
-        let _ = self.client.send(line.into()); // the client is gone
+        let mut line = line.into();
+        if self.is_torn.replace(!line.ends_with(b"\n")) {
+            line.insert(0, b'\n');
+        }
+        let _ = self.client.send(line); // the client is gone
     }
 
     pub(crate) fn to_server(&self, line: impl Into<Vec<u8>>) {
@@ -73,13 +90,15 @@ impl Pipes {
         let (server, to_server) = channel();
         let lost = || io::Error::other("the server has no pipes");
         let (stdin, stdout) = (child.stdin.take().ok_or_else(lost)?, child.stdout.take().ok_or_else(lost)?);
-        thread::spawn(move || write(stdin, &to_server));
-        let writing = thread::spawn(move || write(io::stdout(), &to_client));
-        let (of_client, of_server) = (sender.clone(), sender.clone());
+        let (of_client, of_server, of_writer) = (sender.clone(), sender.clone(), sender.clone());
+        thread::spawn(move || write(stdin, &to_server, || {}));
+        let writing = thread::spawn(move || {
+            write(io::stdout(), &to_client, || drop(of_writer.send(Event::ClientEnd))); // it hears nothing any more
+        });
         thread::spawn(move || read(io::stdin(), &of_client, Event::Client, Event::ClientEnd));
         thread::spawn(move || read(stdout, &of_server, Event::Server, Event::ServerEnd));
         waits(&child, sender);
-        Ok(Pipes { events, ways: Ways { client, server: Some(server) }, child, has_exited: false, writing })
+        Ok(Pipes { events, ways: Ways::new(client, Some(server)), child, has_exited: false, writing })
     }
 
     /// The process has ended: no signal reaches another one that has its number.
@@ -100,10 +119,11 @@ impl Pipes {
     }
 
     /// Waits until the server has ended and the client has everything.
-    pub(crate) fn end(mut self) -> io::Result<ExitStatus> {
-        let status = self.child.wait();
-        drop(self.ways);
-        let _ = self.writing.join(); // it does not panic
+    pub(crate) fn end(self) -> io::Result<ExitStatus> {
+        let Pipes { events, ways, mut child, writing, .. } = self;
+        let status = child.wait();
+        drop((events, ways)); // nobody waits for the loop
+        let _ = writing.join(); // it does not panic
         status
     }
 }
@@ -125,10 +145,13 @@ fn read(source: impl Read, events: &SyncSender<Event>, line: fn(Vec<u8>) -> Even
 }
 
 /// Writes until the way is dropped; what cannot be written is lost, as if the reader had not read it.
-fn write(mut pipe: impl Write, lines: &Receiver<Vec<u8>>) {
+fn write(mut pipe: impl Write, lines: &Receiver<Vec<u8>>, on_closed: impl Fn()) {
     let mut is_open = true;
     while let Ok(line) = lines.recv() {
-        is_open = is_open && pipe.write_all(&line).and_then(|()| pipe.flush()).is_ok();
+        if is_open && pipe.write_all(&line).and_then(|()| pipe.flush()).is_err() {
+            is_open = false;
+            on_closed();
+        }
     }
 }
 

@@ -7,15 +7,13 @@ use std::process::ExitStatus;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration as RealDuration;
 
-use playproof_engine::time::{Duration, Instant};
-use playproof_intake::mcp_messages::Way;
+use playproof_engine::time::Duration;
 use playproof_intake::redact::RedactionRules;
 use playproof_serve::session::Session;
 
 use crate::clock::Clock;
+use crate::connection::Connection;
 use crate::deciding::Deciding;
-use crate::enforcer::{Enforcer, nonce};
-use crate::message::Message;
 use crate::pipes::{Event, Pipes, Ways};
 use crate::reading::{Reading, RunFrom};
 use crate::recording::Recording;
@@ -65,18 +63,8 @@ pub struct Ended {
     pub guesses: Option<String>,
 }
 
-/// What stands between client and server.
-enum Between {
-    Watching(Box<Watch>),
-    Enforcing(Box<Enforcer>),
-}
-
-/// Records, and changes nothing.
-struct Watch {
-    reading: Reading,
-    recording: Recording,
-    shadow: Option<Shadow>,
-}
+/// What is said of a call whose server has ended.
+const HOW: &str = "the server ended before it answered";
 
 /// How long lines of a server that has ended may come: another process may have its pipe.
 const AFTERWARDS: RealDuration = RealDuration::from_millis(500);
@@ -90,17 +78,12 @@ pub fn run(command: &[OsString], options: Options, say: &mut dyn FnMut(&str)) ->
     let is_obeyed = decides.as_ref().is_some_and(|decides| decides.is_obeyed);
     let redaction = if is_obeyed { RedactionRules::default() } else { redaction };
     let reading = Reading::new(connection, run_from, &redaction).ok_or(StartError::NoFormat)?;
-    let mut between = match decides {
-        Some(Enforced { session, is_obeyed: true }) => {
-            let deciding = Deciding::new(session, file);
-            Between::Enforcing(Box::new(Enforcer::new(deciding, reading, answer_within, nonce(seed))))
-        }
-        other => {
-            let shadow = other.map(|decides| Shadow::new(Deciding::new(decides.session, None), answer_within));
-            Between::Watching(Box::new(Watch { reading, recording: Recording::new(file), shadow }))
-        }
-    };
+    let (journal, file) = if is_obeyed { (file, None) } else { (None, file) };
+    let shadow = decides.as_ref().filter(|_| !is_obeyed).map(|_| Shadow::default());
+    let deciding = decides.map(|decides| Deciding::new(decides.session, journal));
+    let mut between = Connection::new((reading, Recording::new(file)), (deciding, shadow), answer_within, seed);
     let mut pipes = Pipes::start(command).map_err(StartError::Unstarted)?;
+    let nowhere = (!is_obeyed).then(Ways::nowhere); // what nobody obeys is not sent
     let mut clock = Clock::new();
     let (mut has_exited, mut is_silent) = (false, false);
     while !(has_exited && is_silent) {
@@ -114,11 +97,20 @@ pub fn run(command: &[OsString], options: Options, say: &mut dyn FnMut(&str)) ->
             None => pipes.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match event {
-            Ok(Event::Client(line)) => between.on_client(&mut clock, &pipes.ways, line, say),
-            Ok(Event::Server(line)) => between.on_server(&mut clock, &pipes.ways, line, say),
+            Ok(Event::Client(_)) if pipes.ways.server.is_none() => {} // it hears no answer
+            Ok(Event::Client(line)) => {
+                if !between.takes_of_client(&mut clock, acting(nowhere.as_ref(), &pipes), &line) || !is_obeyed {
+                    pipes.ways.to_server(line);
+                }
+            }
+            Ok(Event::Server(line)) => {
+                if !between.takes_of_server(&mut clock, acting(nowhere.as_ref(), &pipes), &line) || !is_obeyed {
+                    pipes.ways.to_client(line);
+                }
+            }
             Ok(Event::ClientEnd) => {
                 pipes.ways.server = None;
-                between.on_client_end(&mut clock, &pipes.ways);
+                between.on_client_end(&mut clock, acting(nowhere.as_ref(), &pipes));
             }
             Ok(Event::Signal(signal)) => pipes.signal(signal),
             Ok(Event::Exited) => {
@@ -128,119 +120,25 @@ pub fn run(command: &[OsString], options: Options, say: &mut dyn FnMut(&str)) ->
             Ok(Event::ServerEnd) => {
                 is_silent = true;
                 has_exited |= cfg!(not(unix)); // elsewhere nothing else says it
-                between.on_server_end(&mut clock, &pipes, say);
+                between.on_server_end(&mut clock, acting(nowhere.as_ref(), &pipes), HOW);
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) if has_exited => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
-        between.on_time(&mut clock, &pipes.ways);
-        between.tell(say);
+        between.on_time(&mut clock, acting(nowhere.as_ref(), &pipes));
+        between.take_said().iter().for_each(|line| say(line));
     }
-    between.on_server_end(&mut clock, &pipes, say); // a call may have come since
-    between.end(say);
-    let guesses = between.reading().guesses();
+    between.on_server_end(&mut clock, acting(nowhere.as_ref(), &pipes), HOW); // a call may have come since
+    between.take_said().iter().for_each(|line| say(line));
+    if between.recording.lost() > 0 {
+        say(&format!("{} lines of the recording were lost", between.recording.lost()));
+    }
+    let guesses = between.reading.guesses();
     pipes.end().map(|status| Ended { status, guesses }).map_err(StartError::Unstarted)
 }
 
-impl Between {
-    fn due(&self) -> Option<Instant> {
-        match self {
-            Between::Watching(_) => None,
-            Between::Enforcing(enforcer) => enforcer.due(),
-        }
-    }
-
-    fn on_client(&mut self, clock: &mut Clock, ways: &Ways, line: Vec<u8>, say: &mut dyn FnMut(&str)) {
-        match self {
-            Between::Watching(watch) => watch.pass(clock, Way::ToServer, line, |line| ways.to_server(line), say),
-            Between::Enforcing(enforcer) => enforcer.on_client(clock, ways, line),
-        }
-    }
-
-    fn on_server(&mut self, clock: &mut Clock, ways: &Ways, line: Vec<u8>, say: &mut dyn FnMut(&str)) {
-        match self {
-            Between::Watching(watch) => watch.pass(clock, Way::ToClient, line, |line| ways.to_client(line), say),
-            Between::Enforcing(enforcer) => enforcer.on_server(clock, ways, line),
-        }
-    }
-
-    fn on_client_end(&mut self, clock: &mut Clock, ways: &Ways) {
-        match self {
-            Between::Watching(_) => {}
-            Between::Enforcing(enforcer) => enforcer.on_client_end(clock, ways),
-        }
-    }
-
-    fn on_time(&mut self, clock: &mut Clock, ways: &Ways) {
-        match self {
-            Between::Watching(_) => {}
-            Between::Enforcing(enforcer) => enforcer.on_time(clock, ways),
-        }
-    }
-
-    fn on_server_end(&mut self, clock: &mut Clock, pipes: &Pipes, say: &mut dyn FnMut(&str)) {
-        const HOW: &str = "the server ended before it answered";
-        match self {
-            Between::Watching(watch) => {
-                let lines = watch.recording.interrupted(clock.now(), HOW);
-                watch.keep(&lines, say);
-            }
-            Between::Enforcing(enforcer) => enforcer.on_server_end(clock, &pipes.ways, HOW),
-        }
-        self.tell(say);
-    }
-
-    fn end(&self, say: &mut dyn FnMut(&str)) {
-        if let Between::Watching(watch) = self
-            && watch.recording.lost() > 0
-        {
-            say(&format!("{} lines of the recording were lost", watch.recording.lost()));
-        }
-    }
-
-    fn tell(&mut self, say: &mut dyn FnMut(&str)) {
-        match self {
-            Between::Watching(_) => {}
-            Between::Enforcing(enforcer) => enforcer.take_said().iter().for_each(|line| say(line)),
-        }
-    }
-
-    const fn reading(&self) -> &Reading {
-        match self {
-            Between::Watching(watch) => &watch.reading,
-            Between::Enforcing(enforcer) => enforcer.reading(),
-        }
-    }
-}
-
-impl Watch {
-    /// Passes a line as it is, and then records what it says.
-    fn pass(
-        &mut self,
-        clock: &mut Clock,
-        way: Way,
-        line: Vec<u8>,
-        send: impl FnOnce(Vec<u8>),
-        say: &mut dyn FnMut(&str),
-    ) {
-        let at = clock.now();
-        let said = std::str::from_utf8(&line).ok().and_then(|text| Some((text, Message::parse(text)?)));
-        let lines = said.map(|(text, message)| self.reading.read(way, at, &message, text));
-        send(line);
-        if let Some(lines) = lines {
-            self.keep(&lines, say);
-        }
-    }
-
-    /// Keeps trace lines, and what a playbook decides of them.
-    fn keep(&mut self, lines: &str, say: &mut dyn FnMut(&str)) {
-        if lines.is_empty() {
-            return;
-        }
-        let (decided, said) = self.shadow.as_mut().map(|shadow| shadow.take(lines)).unwrap_or_default();
-        said.iter().for_each(|line| say(line));
-        let lost = self.recording.write(&format!("{lines}{decided}"));
-        lost.iter().for_each(|why| say(why));
-    }
+/// Where what is decided goes.
+fn acting<'a>(nowhere: Option<&'a Ways>, pipes: &'a Pipes) -> &'a Ways {
+    nowhere.unwrap_or(&pipes.ways)
 }

@@ -1,18 +1,20 @@
-//! What the messages of a connection say of calls, as lines of our trace format: read by the importer of such messages, so
-//! that a recording says what an import of the same messages says.
+//! What the messages of calls say, as lines of our trace format: read by the importer of such messages, so that a recording
+//! says what an import of the same messages says; only the flag of the protocol tells of a failure.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, VecDeque};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use playproof_engine::time::Instant;
 use playproof_formats::yaml::GUESSED;
+use playproof_intake::hash;
 use playproof_intake::mcp_messages::{McpMessages, Way};
+use playproof_intake::pieces::MAX_LINE;
 use playproof_intake::redact::RedactionRules;
 
-use crate::message::{Kind, Message, Params};
+use crate::cut::Cuts;
+use crate::message::Params;
 
 /// What a run is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +53,8 @@ impl RunFrom {
     }
 }
 
-/// The most calls whose runs are kept.
-const MAX_RUNS: usize = 10_000;
+/// What a journal may add to a line, in bytes.
+const ROOM: usize = 64 << 10;
 
 /// Reads the messages of a connection.
 #[derive(Debug)]
@@ -61,9 +63,6 @@ pub(crate) struct Reading {
     /// The run of the connection.
     connection: String,
     run_from: RunFrom,
-    /// The run of each call that names one, by its id, and the ids, oldest first.
-    runs: BTreeMap<String, String>,
-    oldest: VecDeque<String>,
 }
 
 /// What matters of a line of our trace format.
@@ -74,16 +73,8 @@ pub(crate) struct TraceLine<'a> {
     pub(crate) run_id: Option<String>,
     pub(crate) call_id: Option<String>,
     #[serde(borrow)]
-    pub(crate) at_ms: Option<&'a RawValue>,
-    pub(crate) tool: Option<String>,
-    #[serde(borrow)]
     pub(crate) args: Option<&'a RawValue>,
     pub(crate) idempotency_key: Option<String>,
-    #[serde(borrow)]
-    pub(crate) answers: Option<Cow<'a, str>>,
-    pub(crate) attempt: Option<u32>,
-    #[serde(borrow)]
-    pub(crate) status: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub(crate) error: Option<&'a RawValue>,
 }
@@ -98,24 +89,17 @@ impl<'a> TraceLine<'a> {
 impl Reading {
     /// None: the program lacks the format.
     pub(crate) fn new(connection: String, run_from: RunFrom, redaction: &RedactionRules) -> Option<Reading> {
-        let messages = McpMessages::new(redaction)?;
-        Some(Reading { messages, connection, run_from, runs: BTreeMap::new(), oldest: VecDeque::new() })
+        Some(Reading { messages: McpMessages::new(redaction)?, connection, run_from })
     }
 
-    /// The lines that follow from a message.
-    pub(crate) fn read(&mut self, way: Way, at: Instant, message: &Message<'_>, line: &str) -> String {
-        match (message.kind(), way) {
-            (Kind::Call, Way::ToServer) => self.learn_run(message),
-            (Kind::Request | Kind::Answer, _) | (Kind::Cancelled, Way::ToServer) => {}
-            // A server calls no tools.
-            (Kind::Call | Kind::Cancelled, Way::ToClient) | (Kind::Progress | Kind::Other, _) => return String::new(),
-        }
-        let id = match message.kind() {
-            Kind::Cancelled => message.params().and_then(|params| crate::message::name_of(params.request_id?)),
-            _ => message.name(),
-        };
-        let run = id.and_then(|id| self.runs.get(&id)).unwrap_or(&self.connection);
-        self.messages.read(way, run, at, line.trim_end())
+    /// The lines that follow from a message of a call; whether its arguments were left out.
+    pub(crate) fn read(&mut self, way: Way, run: &str, at: Instant, message: &str) -> (String, bool) {
+        readable(self.messages.read(way, run, at, message.trim_end()), MAX_LINE - ROOM)
+    }
+
+    /// Learns what a server's list says of its tools.
+    pub(crate) fn learn_hints(&mut self, message: &str) {
+        self.messages.learn_hints(message);
     }
 
     /// The run of a call.
@@ -135,15 +119,32 @@ impl Reading {
         }
         (!hints.is_empty()).then_some(rows)
     }
+}
 
-    fn learn_run(&mut self, message: &Message<'_>) {
-        let named = message.params().and_then(|params| self.run_from.named(&params));
-        let Some((id, run)) = message.name().zip(named) else { return };
-        if self.runs.insert(id.clone(), run).is_none() {
-            self.oldest.push_back(id);
-        }
-        if self.oldest.len() > MAX_RUNS {
-            self.oldest.pop_front().map(|id| self.runs.remove(&id));
-        }
+/// Lines of at most so many bytes: longer ones have the hash of their arguments instead, so that equal ones stay equal.
+fn readable(lines: String, most: usize) -> (String, bool) {
+    if lines.len() <= most {
+        return (lines, false);
+    }
+    let args = TraceLine::all(&lines).find_map(|line| line.args);
+    let cut = args.map(|args| {
+        let hash = hash::half(hash::bytes(args.get().as_bytes(), 0));
+        let instead = format!("{{\"left_out\":{},\"hash\":\"{hash:016x}\"}}", args.get().len());
+        Cuts::of(&lines).replace(args, instead).line()
+    });
+    (cut.unwrap_or_default(), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_longer_than_a_reader_takes() {
+        let line = |args: &str| format!("{{\"type\":\"tool_call\",\"args\":\"{args}\",\"tool\":\"t\"}}\n");
+        assert_eq!(readable(line("a"), 80), (line("a"), false));
+        let [one, same, other] = ["a", "a", "b"].map(|letter| readable(line(&letter.repeat(90)), 100));
+        assert!(one.0.contains("\"args\":{\"left_out\":92,") && one.0.ends_with("\"tool\":\"t\"}\n"), "{one:?}");
+        assert!(one.1 && one == same && one != other);
     }
 }

@@ -1,38 +1,28 @@
 //! The recording of a connection: lines of our trace format, written at once. A disk that is full stops the recording, not
 //! the calls.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use playproof_engine::time::Instant;
 use playproof_protocol::object::Object;
 
-use crate::reading::TraceLine;
+use crate::call::Recorded;
 
-/// The file of a recording, and the calls that have no answer in it.
+/// The file of a recording.
 pub(crate) struct Recording {
     file: Option<Box<dyn Write + Send>>,
     /// The lines that could not be written.
     lost: u64,
-    /// The run of each call without an answer, by its id.
-    open: BTreeMap<String, Option<String>>,
 }
 
 impl Recording {
     /// Without a file nothing is kept.
-    pub(crate) fn new(file: Option<Box<dyn Write + Send>>) -> Recording {
-        Recording { file, lost: 0, open: BTreeMap::new() }
+    pub(crate) const fn new(file: Option<Box<dyn Write + Send>>) -> Recording {
+        Recording { file, lost: 0 }
     }
 
     /// Writes lines; the first that cannot be written gives the reason.
     pub(crate) fn write(&mut self, lines: &str) -> Option<String> {
-        for line in TraceLine::all(lines) {
-            match (&*line.kind, line.call_id) {
-                ("tool_call", Some(call)) => drop(self.open.insert(call, line.run_id)),
-                ("tool_result" | "cancel", Some(call)) => drop(self.open.remove(&call)),
-                _ => {}
-            }
-        }
         let file = self.file.as_mut().filter(|_| !lines.is_empty())?;
         let is_first = self.lost == 0;
         let failed = match is_first {
@@ -50,17 +40,13 @@ impl Recording {
         self.lost
     }
 
-    /// What is recorded of calls whose server has ended.
-    pub(crate) fn interrupted(&self, at: Instant, how: &str) -> String {
-        let mut lines = String::new();
-        for (call, run) in &self.open {
-            let mut error = String::new();
-            Object::new(&mut error).text("kind", "interrupted").text("message", how).end();
-            let object = Object::new(&mut lines).text("type", "tool_result").text_if("run_id", run.as_deref());
-            object.text("call_id", call).at("at_ms", at).text("status", "error").json("error", &error).end();
-            lines.push('\n');
-        }
-        lines
+    /// The server of a call has ended.
+    pub(crate) fn interrupted(&mut self, call: &Recorded, at: Instant, error: &str) -> Option<String> {
+        let mut line = String::new();
+        let object = Object::new(&mut line).text("type", "tool_result").text_if("run_id", call.run.as_deref());
+        object.text("call_id", &call.call).at("at_ms", at).text("status", "error").json("error", error).end();
+        line.push('\n');
+        self.write(&line)
     }
 }
 
@@ -85,10 +71,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_said_once_and_lost_lines_are_counted() {
         let mut recording = Recording::new(Some(Box::new(Full(false))));
-        let line = "{\"type\":\"tool_call\",\"call_id\":\"1\",\"tool\":\"t\"}\n";
-        let said: Vec<_> = (0..3).map(|_| recording.write(line)).collect();
+        let said: Vec<_> = (0..3).map(|_| recording.write("{\"type\":\"tool_call\",\"tool\":\"t\"}\n")).collect();
         assert!(said[0].is_none() && said[1].is_some() && said[2].is_none(), "{said:?}");
         assert_eq!(recording.lost(), 2);
-        assert!(recording.interrupted(Instant::ZERO, "it ended").contains("\"kind\":\"interrupted\""));
     }
 }

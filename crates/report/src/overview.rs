@@ -126,6 +126,10 @@ fn input(account: &InputAccount, read_as: Option<&str>) -> Item {
         text::counted(ledger.calls + ledger.combined, "call", "calls"),
         text::counted(ledger.results + ledger.combined, "result", "results"),
     ]);
+    let other = match account.first_unknown.kind {
+        Some(_) => ("line of unknown type", "lines of unknown type"),
+        None => ("line beside the calls", "lines beside the calls"), // our own
+    };
     let odd = [
         (ledger.unanswered, "call without a result", "calls without a result"),
         (ledger.joined, "call read as a resend", "calls read as resends"),
@@ -134,7 +138,7 @@ fn input(account: &InputAccount, read_as: Option<&str>) -> Item {
         (ledger.surplus, "surplus result", "surplus results"),
         (ledger.backwards, "timestamp out of order", "timestamps out of order"),
         (ledger.skipped, "line skipped", "lines skipped"),
-        (ledger.other, "line of unknown type", "lines of unknown type"),
+        (ledger.other, other.0, other.1),
         (ledger.unknown_fields, "unknown field", "unknown fields"),
         (ledger.blank, "blank line", "blank lines"),
     ];

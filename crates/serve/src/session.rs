@@ -90,6 +90,11 @@ impl Session {
         self.dispatcher.made_at(self.dispatcher.find(id)?)
     }
 
+    /// Whether a call has not ended.
+    pub fn is_open(&self, id: &str) -> bool {
+        self.dispatcher.find(id).is_some_and(|call| self.dispatcher.outcome(call).is_none())
+    }
+
     /// What a journal keeps beside the lines so far, oldest first.
     pub fn records(&self) -> impl Iterator<Item = &str> {
         self.records.iter().flatten().map(String::as_str)

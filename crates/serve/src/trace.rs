@@ -223,10 +223,7 @@ impl Known {
             .text_if("idempotency_key", new.key.as_deref())
             .text_if("reversal_token", new.token.as_deref())
             .text("dispatcher_id", DISPATCHER);
-        match new.timeout {
-            Some(timeout) => object.span("timeout_ms", timeout),
-            None => object,
-        }
+        object.span_if("timeout_ms", new.timeout).span_if("answer_within_ms", new.answer_within)
     }
 
     fn answer(&mut self, out: &mut String, at: Instant, given: &GivenAnswer) {

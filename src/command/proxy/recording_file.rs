@@ -60,8 +60,11 @@ impl RecordingFile {
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder).map_err(|error| unusable(folder, &error))?;
         let path = PathBuf::from(folder).join(format!("{start}-{}-{process}.jsonl", plain(server)));
+        for file in [path.clone(), path.with_extension("tools.yaml")] {
+            outputs::refuse_among_project_files(&file.to_string_lossy())?;
+        }
+        builder.create(folder).map_err(|error| unusable(folder, &error))?;
         outputs::refuse(&path.to_string_lossy())?;
         Ok(RecordingFile { path, begun: format!("{start}-{process}") })
     }
@@ -70,8 +73,16 @@ impl RecordingFile {
     ///
     /// # Errors
     /// It is there, or cannot be made.
-    pub fn create(&self) -> Result<File, Failure> {
-        create(&self.path).map_err(|error| unusable(&self.path.to_string_lossy(), &error))
+    pub fn create(&self) -> Result<WholeLines, Failure> {
+        let file = create(&self.path).map_err(|error| unusable(&self.path.to_string_lossy(), &error))?;
+        Ok(WholeLines { file, length: 0 })
+    }
+
+    /// Removes the file of a connection without calls.
+    pub fn remove_if_empty(&self) {
+        if self.path.metadata().is_ok_and(|file| file.len() == 0) {
+            let _ = std::fs::remove_file(&self.path); // an empty file says the same
+        }
     }
 
     /// Writes the guessed tools file beside it; gives its path.
@@ -82,6 +93,28 @@ impl RecordingFile {
         let path = self.path.with_extension("tools.yaml");
         create(&path)?.write_all(guesses.as_bytes())?;
         Ok(path.to_string_lossy().into_owned())
+    }
+}
+
+/// A file that has what was written whole, also where the disk is full.
+#[derive(Debug)]
+pub struct WholeLines {
+    file: File,
+    length: u64,
+}
+
+impl Write for WholeLines {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        if let Err(error) = self.file.write_all(lines) {
+            let _ = self.file.set_len(self.length); // refused: a torn line stays
+            return Err(error);
+        }
+        self.length += lines.len() as u64;
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 

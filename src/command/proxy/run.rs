@@ -86,6 +86,13 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::new("the project hides values, and a journal has them as they are")
             .help("enforce without `--record`, or write them down with `--raw-journal`"));
     }
+    if let RunFrom::Meta(key) = &args.run_from
+        && redaction.hides(key)
+        && !args.raw_journal
+    {
+        return Err(Failure::new(format!("the project hides `{key}`, and the run of a call is written"))
+            .help("name another key with `--run-from`"));
+    }
     let program = args.command.first().map(|program| Path::new(program).file_name().unwrap_or(program));
     let name = args.name.clone().or_else(|| Some(program?.to_string_lossy().into_owned())).unwrap_or_default();
     let decides = match &args.playbook {
@@ -120,10 +127,13 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         }
         Err(StartError::NoFormat) => return Err(Failure::new("this program lacks the format `mcp-jsonrpc`")),
     };
-    if let Some((recording, guesses)) = recording.zip(ended.guesses).filter(|_| !args.enforce) {
+    if let Some((recording, guesses)) = recording.as_ref().zip(ended.guesses).filter(|_| !args.enforce) {
         let _ = recording.write_guesses(&guesses).inspect_err(|error| {
             say(&format!("playproof: the guesses of tools cannot be written: {}", describe_io(error)));
         });
+    }
+    if let Some(recording) = &recording {
+        recording.remove_if_empty();
     }
     Ok(Exit::Program(code(ended.status)))
 }

@@ -1,4 +1,5 @@
-//! `replay --audit FILE`: a line for each call that failed. With `--chain` the lines are linked, also to those that are there.
+//! `replay --audit FILE`: a line for each call that failed. With `--chain`, and in a file that is
+//! a chain, the lines are linked to those that are there.
 
 use std::path::Path;
 
@@ -28,12 +29,13 @@ impl<'a> AuditFile<'a> {
         outputs::refuse_input(path, inputs)?;
         outputs::refuse(path)?;
         outputs::refuse_others(path, "audit log of Playproof", |start| start.starts_with(AUDIT_LINE.as_bytes()))?;
-        let kept = match args.chain && outputs::is_kept(path) {
-            true => files::bytes(Path::new(path))?,
-            false => Vec::new(),
-        };
+        let mut kept = if outputs::is_kept(path) { files::bytes(Path::new(path))? } else { Vec::new() };
+        let is_chain = args.chain || Chain::has_begun(&kept); // what has begun as one goes on as one
+        if !is_chain {
+            kept.clear();
+        }
         let chain = match Chain::of(&kept) {
-            _ if !args.chain => None,
+            _ if !is_chain => None,
             Ok(chain) => Some(chain),
             Err(NoChain::Empty) => Some(Chain::default()),
             Err(why) => {

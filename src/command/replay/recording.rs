@@ -49,6 +49,9 @@ pub fn record(args: &Args, file: &str, loaded: &[LoadedFixture<'_>], output: &mu
         outputs::refuse_input(file, [path.as_str()])?;
         outputs::refuse(file)?;
     }
+    outputs::refuse_others(file, "recording of a fixture", |beginning| {
+        beginning.starts_with(b"{\"type\":\"recording\"")
+    })?;
     if facts.is_some() {
         outputs::refuse_others(&facts_file, "tool facts file", |beginning| beginning.starts_with(b"format: tools/1"))?;
     }
@@ -109,6 +112,10 @@ pub fn compare(
             ));
     };
     if let Some(mut compared) = decided_again(paths, plan, tools)? {
+        if compared.calls == 0 && !args.allow_empty {
+            return Err(Failure::new("no call was decided: there is nothing to compare")
+                .help("the journal has its head alone; `--allow-empty` takes that for the same"));
+        }
         compared.differences.iter_mut().for_each(|difference| hide(difference, &project.redaction));
         return shown(args, &compared, plan, output);
     }

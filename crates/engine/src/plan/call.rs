@@ -71,7 +71,7 @@ impl<'a> DrivenCall<'a> {
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
             timeout: call.timeout.unwrap_or(facts.timeout),
-            answer_within: None,
+            answer_within: call.answer_within,
             source: AnswerSource::Tape(Tape {
                 call,
                 missing: beyond,

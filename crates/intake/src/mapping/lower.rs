@@ -207,7 +207,12 @@ impl MappingLowering {
         }
         let sources = match (at.is_map(), at.is_map().then(|| at.get("value")).flatten()) {
             (false, _) => paths(at),
-            (true, Some(constant)) => constant.text().map(|text| vec![ValueSource::Constant(text.to_owned())]),
+            (true, Some(constant)) => {
+                let mut sources = at.get("path").map_or(Some(Vec::new()), paths);
+                let constant = constant.text().map(|text| ValueSource::Constant(text.to_owned()));
+                sources.as_mut().zip(constant).map(|(sources, constant)| sources.push(constant));
+                sources
+            }
             (true, None) => at.get("path").and_then(paths),
         };
         let extra = |key| at.is_map().then(|| at.get(key)).flatten();

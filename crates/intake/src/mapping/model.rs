@@ -276,6 +276,15 @@ impl Mapping {
         mapping
     }
 
+    /// A copy by which neither a text nor what a tool itself answers, below a path, makes a failure.
+    #[must_use]
+    pub(crate) fn by_flags_outside(mut self, answer: &str) -> Mapping {
+        self.failed.by_text = false;
+        let is_of_tool = |path: &Path| path.to_string().starts_with(answer);
+        self.failed.conditions.retain(|condition| !condition.paths().any(is_of_tool));
+        self
+    }
+
     /// Whether the rows of a list of paths can be results, and neither calls nor the beginnings of runs.
     pub(super) fn has_only_results(&self, list: usize) -> bool {
         self.new_run.is_empty()

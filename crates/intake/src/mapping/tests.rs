@@ -668,7 +668,6 @@ failed: [texts]
         ("wrong_type", "all"),
         ("wrong_type", "sequence"),
         ("misplaced_key", "run"),
-        ("several_chosen", "path|value"),
         ("misplaced_key", "unit"),
         ("bad_path", "'a[=x]'"),
         ("unknown_key", "pth"),

@@ -44,6 +44,7 @@ impl RedactionRules {
         shown.number_in_run = call.number_in_run;
         shown.at = call.at;
         shown.timeout = call.timeout;
+        shown.answer_within = call.answer_within;
         shown.parent = call.step().map(|(parent, step)| {
             let (call, step) = (self.name(NameKind::Call, parent), self.text_under("step", step));
             Box::new(RecordedStep { call: (&*call).into(), step: (&*step).into() })

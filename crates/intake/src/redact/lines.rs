@@ -40,7 +40,9 @@ impl RedactionRules {
     fn line(&self, line: RawValue<'_>, row: &mut impl FnMut(&str) -> usize) -> Option<String> {
         object_of(line, |key, value| match key {
             "type" | "status" | "status_from" | "answers" | "attempt" | "at" | "at_ms" | "started_ms"
-            | "timeout_ms" | "draw" | "event" | "fingerprint" | "seed" => Some(value.get().to_owned()),
+            | "timeout_ms" | "answer_within_ms" | "draw" | "event" | "fingerprint" | "seed" => {
+                Some(value.get().to_owned())
+            }
             "run_id" => self.name_in(NameKind::Run, value),
             "call_id" | "parent" => self.name_in(NameKind::Call, value),
             "tool" => self.name_in(NameKind::Tool, value),

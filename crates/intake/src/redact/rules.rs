@@ -60,7 +60,7 @@ impl RedactionRules {
     }
 
     /// Whether every value under this key is redacted.
-    pub(crate) fn hides(&self, key: &str) -> bool {
+    pub fn hides(&self, key: &str) -> bool {
         self.keys.iter().any(|glob| glob.is_match(key))
     }
 }

@@ -107,6 +107,8 @@ pub struct CallLine<'a> {
     pub at: Option<Instant>,
     /// `timeout_ms`.
     pub timeout: Option<Duration>,
+    /// `answer_within_ms`.
+    pub answer_within: Option<Duration>,
     /// `args`, as JSON text.
     pub args: Option<&'a str>,
     /// The hash of `args` by meaning.

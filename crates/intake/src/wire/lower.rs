@@ -18,8 +18,8 @@ use crate::wire::error_cache::ErrorCache;
 use crate::wire::fields::FieldSlices;
 use crate::wire::line::{AnswerLine, CallLine, DispatchWhat, LineError, Listener, NonTrace};
 use crate::wire::names::{
-    ANSWERS, ARGS, AT, AT_MS, ATTEMPT, DISPATCHER, DRAW, ENUM_FIELDS, ENUM_VALUES, ERROR, EVIDENCE, ID, KEY,
-    LINE_FIELDS, NAMES, PARENT, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
+    ANSWER_WITHIN, ANSWERS, ARGS, AT, AT_MS, ATTEMPT, DISPATCHER, DRAW, ENUM_FIELDS, ENUM_VALUES, ERROR, EVIDENCE, ID,
+    KEY, LINE_FIELDS, NAMES, PARENT, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
 };
 use crate::{hash, iso};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
@@ -140,6 +140,7 @@ impl<'a> Lowering<'a> {
             tool,
             at: self.time(fields)?,
             timeout: self.millis_of(fields, TIMEOUT)?.map(Duration::from_micros),
+            answer_within: self.millis_of(fields, ANSWER_WITHIN)?.map(Duration::from_micros),
             args,
             args_hash,
             key,

@@ -35,7 +35,9 @@ pub(super) const DISPATCHER: usize = 20;
 /// Of a step of an action: the id of the action's call, and the name of the step.
 pub(super) const PARENT: usize = 21;
 pub(super) const STEP: usize = 22;
-pub(super) const LINE_FIELDS: usize = 23;
+/// How long the caller of a call waits.
+pub(super) const ANSWER_WITHIN: usize = 23;
+pub(super) const LINE_FIELDS: usize = 24;
 
 pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "at_ms",
@@ -61,6 +63,7 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "dispatcher_id",
     "parent",
     "step",
+    "answer_within_ms",
 ];
 
 /// The values of each enum field, as written.

@@ -49,11 +49,14 @@ impl fmt::Display for UnknownName {
     }
 }
 
+/// The types of our own lines that say nothing of what was recorded: decisions that nobody obeyed, lines of a journal.
+const UNREAD_TYPES: [&str; 2] = ["shadow", "other"];
+
 /// The type of a line whose type is unknown.
 pub fn unknown_type(line: &str) -> Option<UnknownName> {
     let kind = entries(line)?.into_iter().find(|(name, _)| name == "type")?.1;
     let kind: String = serde_json::from_str(kind.get()).ok()?;
-    Some(UnknownName::new("", &kind, &TYPES))
+    (!UNREAD_TYPES.contains(&&*kind)).then(|| UnknownName::new("", &kind, &TYPES))
 }
 
 /// The first unknown field of a line.

@@ -65,6 +65,8 @@ pub enum Cause {
     BeginsAnew,
     /// Entries behind it are missing, or it was torn.
     CutOff,
+    /// There are as many entries as are known of, and it is not the last that is known.
+    HashedAnew,
     /// It stands behind the end.
     Appended,
 }
@@ -80,6 +82,7 @@ impl Cause {
             Cause::Removed => "removed",
             Cause::BeginsAnew => "begins_anew",
             Cause::CutOff => "cut_off",
+            Cause::HashedAnew => "hashed_anew",
             Cause::Appended => "appended",
         }
     }
@@ -98,6 +101,7 @@ impl fmt::Display for Cause {
             }
             Cause::BeginsAnew => f.write_str("begins a new chain: entries before it were removed, or two files joined"),
             Cause::CutOff => f.write_str("is where the file was cut off: what followed is missing"),
+            Cause::HashedAnew => f.write_str("is not the last entry that is known: the entries were hashed anew"),
             Cause::Appended => f.write_str("stands behind the end of the chain: it was appended"),
         }
     }
@@ -107,7 +111,9 @@ impl fmt::Display for NoChain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NoChain::Empty => f.write_str("it is empty"),
-            NoChain::Unchained => f.write_str("no line has `prev` and `hash`: it is no chain"),
+            NoChain::Unchained => {
+                f.write_str("no line is JSON in UTF-8 with `prev` and `hash` of `sha256:`: it is no chain")
+            }
             NoChain::Keyed => {
                 f.write_str("its hashes are made with a key (`hmac-sha256:`), which only its owner can verify")
             }
@@ -139,6 +145,7 @@ impl Link {
 /// There is nothing to verify.
 pub fn verify(bytes: &[u8], wanted: &Wanted) -> Result<Verified, NoChain> {
     let (mut links, mut is_keyed) = (Vec::new(), false);
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes); // an editor's mark is no part of an entry
     for (line, text) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
         if text.trim_ascii().is_empty() {
             continue;
@@ -198,6 +205,7 @@ fn found(mut links: Vec<Link>, is_torn: bool, wanted: &Wanted) -> Verified {
     let is_known = wanted.head.is_none() || is_torn || last.is_some_and(Link::is_altered);
     match (behind_head, last) {
         (Some(Some(appended)), _) => add(appended, Cause::Appended),
+        (None, Some(last)) if !is_known && wanted.entries == Some(entries) => add(last, Cause::HashedAnew),
         (None, Some(last)) if !is_known => add(last, Cause::CutOff),
         _ => {}
     }

@@ -116,6 +116,8 @@ fn an_end_that_was_cut_off_is_found_by_the_number_of_entries_or_the_head() {
     for wanted in [Wanted { entries: Some(3), head: None }, Wanted { entries: Some(3), head: Some(third) }] {
         assert_eq!(appended(wanted), [Problem { line: 4, cause: Cause::Appended }]);
     }
+    let other = Wanted { entries: Some(5), head: Some(Hash::of("", "")) };
+    assert_eq!(appended(other), [Problem { line: 5, cause: Cause::HashedAnew }]);
     let torn = whole().concat();
     let torn = &torn[..torn.len() - 9];
     for wanted in [Wanted::default(), Wanted { entries: Some(5), head: head() }] {
@@ -139,6 +141,8 @@ fn what_is_no_chain_is_said_to_be_none() {
         (of(""), of("\n \n"), of("{}\n"), of("x")),
         (NoChain::Empty, NoChain::Empty, NoChain::Unchained, NoChain::Unchained)
     );
+    let marked = format!("\u{feff}{}", whole().concat());
+    assert_eq!(verify(marked.as_bytes(), &Wanted::default()).unwrap().problems, [], "an editor's mark is no entry's");
     let keyed = whole().concat().replace("sha256:", "hmac-sha256:");
     assert_eq!(of(&keyed), NoChain::Keyed);
 }
