@@ -51,7 +51,7 @@ fn a_first_check_names_what_is_new_in_a_line_each_and_one_command_that_accepts_i
     let ran = project.run(&["check"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.out.lines().count() < 35, "{}", ran.out);
-    assert!(ran.out.contains("runs not accepted yet") && ran.out.contains("  and "), "{}", ran.out);
+    assert!(ran.out.contains("runs not accepted yet") && ran.out.contains("\nand "), "{}", ran.out);
     assert!(ran.out.contains("next: playproof accept\n"), "{}", ran.out);
     assert_eq!(project.run(&["accept"]).code, 0);
     assert_eq!(project.run(&["check"]).code, 0);

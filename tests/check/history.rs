@@ -42,8 +42,8 @@ fn an_approval_is_recorded_with_its_rows_before_and_after_and_its_reason() {
     }
     let page = project.run(&["history", "--playbook", "standard"]);
     assert_eq!(page.code, 0);
-    assert!(page.out.contains("why: the gateway is slower"), "{}", page.out);
-    assert!(page.out.contains("then.retry_with_backoff.backoff_ms: [200,600,1800] →"), "{}", page.out);
+    assert!(page.out.contains("why  the gateway is slower"), "{}", page.out);
+    assert!(page.out.contains("then.retry_with_backoff.backoff_ms: [200,600,1800] becomes"), "{}", page.out);
     assert!(page.out.lines().all(|line| line.chars().count() <= 100), "{}", page.out);
     let verified = verify(&project);
     assert_eq!((verified.code, verified.out.contains("everything is explained")), (0, true), "{verified:?}");

@@ -48,8 +48,8 @@ fn the_page_shows_forms_look_alikes_and_rules() {
     for said in [
         "4 failed attempts: 3 unclassified under standard, 0 exhausted by a verdict that did not help",
         "1. 2  payment method <id> is unknown",
-        "examples    r1#1: payment method card_1 is unknown",
-        "look-alikes 1 unclassified, tool_error: payment method is unknown",
+        "examples     r1#1: payment method card_1 is unknown",
+        "look-alikes  1 unclassified, tool_error: payment method is unknown",
         "when: { kind: tool_error, message: { matches: '^payment method \\S+ is unknown$' } }",
         "next: playproof init --from t.jsonl",
     ] {

@@ -132,7 +132,7 @@ fn a_verdict_with_a_name_that_yaml_reads_as_something_else_is_drafted_all_the_sa
         let ran = project.run(&["propose", "new", verdict, "--when", "{ kind: late }", "--means", "Late."]);
         assert!(ran.code == 0 && ran.out.ends_with(&format!("next: playproof propose check {id}\n")), "{ran:?}");
         let ran = project.run(&["propose", "check", id]);
-        assert!(ran.code == 1 && ran.out.contains(&format!("+ verdict {verdict}")), "{ran:?}");
+        assert!(ran.code == 1 && ran.out.contains(&format!("added    verdict {verdict}")), "{ran:?}");
         assert_eq!(project.run(&["reject", id, "--reason", "no"]).code, 0);
     }
 }

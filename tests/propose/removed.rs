@@ -44,7 +44,7 @@ fn a_rule_that_takes_everything_from_another_is_accepted_with_the_other_taken_aw
 
     project.edit(&file, TIMEOUT, "");
     let ran = project.run(&["propose", "check", "stalled"]);
-    assert!(ran.out.contains("- rule timeout"), "{ran:?}");
+    assert!(ran.out.contains("removed  rule timeout"), "{ran:?}");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(project.run(&["accept", "stalled", "--reason", "people look first"]).code, 0);
     let text = project.read(PLAYBOOK);
@@ -107,7 +107,7 @@ fn what_has_no_say_goes_without_a_fixture() {
     assert_eq!(code, 0, "the verdict was never given: {said}");
     proposed(&project, &[(late, ""), (slower, "")]);
     let ran = project.run(&["propose", "check", "less"]);
-    assert!(ran.code == 0 && ran.out.contains("- verdict slower"), "{ran:?}");
+    assert!(ran.code == 0 && ran.out.contains("removed  verdict slower"), "{ran:?}");
 }
 
 #[test]

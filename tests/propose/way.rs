@@ -8,7 +8,7 @@ fn a_proposal_that_is_ready_is_shown_and_nothing_speaks_against_it() {
     let (code, said) = project.refused(&["propose", "check"]);
     assert_eq!(code, 0, "{said}");
     for part in [
-        "said-no  changes ours: 2 rows",
+        "said-no changes ours: 2 rows",
         "ours/declined  effect changed",
         "escalate_to_human  deprecate_tool_call",
         "ours/not-said-no  new fixture, unchanged by the proposal",
@@ -76,7 +76,7 @@ fn markdown_has_a_marker_and_json_says_the_same() {
     let (code, markdown) = project.refused(&["propose", "check", "--format", "markdown"]);
     assert_eq!(code, 1);
     assert!(markdown.starts_with("<!-- playproof propose check -->\n"), "{markdown}");
-    assert!(markdown.contains("| unnamed change |") && markdown.contains("| `ours/declined` | effect changed |"));
+    assert!(markdown.contains("#### unnamed change") && markdown.contains("#### `ours/declined`  effect changed"));
     let (code, json) = project.refused(&["propose", "check", "--format", "json"]);
     assert_eq!(code, 1);
     let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");

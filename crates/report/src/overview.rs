@@ -257,7 +257,7 @@ fn suspected(totals: &Totals<'_>) -> Option<Block> {
 fn unsettled_runs(replayed: &Replayed) -> Option<Block> {
     let runs = &replayed.unsettled_runs;
     let title = text::counted(runs.count, "run ends", "runs end") + " on a write whose effect is unknown";
-    let row = |write: &UnsettledWrite| Text::code(&*write.reference).say("  ").name(&*write.tool);
+    let row = |write: &UnsettledWrite| Text::from(format!("{}  {}", write.reference, write.tool));
     let mut below: Vec<Text> = runs.first.iter().map(row).collect();
     let more = runs.count.saturating_sub(runs.first.len() as u64);
     let said = format!("and {} more", text::counted(more, "run", "runs"));

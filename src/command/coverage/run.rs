@@ -52,7 +52,7 @@ fn measured(typed: Option<&str>, args: &Args, terminal: &Terminal, output: &mut 
     reports::write_page(args.report.as_ref(), || page(Extent::All).html(), output)?;
     match args.format {
         Format::Json => output.json(json(&report, source))?,
-        Format::Lines => output.page(&terminal.out.drawn(&lines(&report, source)))?,
+        Format::Lines => output.page(&terminal.out.drawn(&[lines(&report, source)]))?,
         Format::Table => {
             let extent = if args.all { Extent::All } else { Extent::Some };
             output.page(&terminal.out.doc(&page(extent)))?;

@@ -111,7 +111,7 @@ pub(super) fn row_words(change: &RowChange) -> String {
 fn because(because: &PrecedingVerdict, compensation: Option<&str>) -> String {
     let rule = match because.rule.as_str() {
         "otherwise" => "no rule matched".to_owned(),
-        rule => format!("rule `{}`", rule),
+        rule => format!("rule `{rule}`"),
     };
     let then = compensation.map(|then| format!(", answered with `{then}`")).unwrap_or_default();
     format!("{rule}: verdict `{}`{then}", because.verdict)

@@ -12,8 +12,11 @@ use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::Class;
 use playproof_formats::shell::Command;
 
-/// The most runs without a golden, and other names, that are listed.
+/// The most names that are listed.
 const LISTED: usize = 100;
+
+/// The most runs without a golden.
+const NEW: usize = 20;
 
 /// The most lines of a problem that prevented the check.
 const LINES: usize = 40;
@@ -38,7 +41,7 @@ pub fn page(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Comman
     let section = |id: &str, title: &str, inside| Block::Section(id.to_owned(), title.to_owned(), inside);
     doc.add(section("runs", "Runs that differ", groups.iter().filter_map(|group| of_group(shown, group)).collect()));
     let runs = counted(listed.len() as u64, "run not accepted yet", "runs not accepted yet");
-    let listed = first(LISTED, listed.iter().map(|result| Text::code(result.id.to_string())));
+    let listed = first(NEW, listed.iter().map(|result| Text::code(result.id.to_string())));
     doc.add(section("new", &format!("No golden: {runs}"), vec![listed]));
     let rows = report.rows.iter().take(LISTED).map(changes::rows_to_approve);
     doc.add(section("rows", "Rows that are not approved", rows.collect()));

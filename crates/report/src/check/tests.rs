@@ -88,7 +88,13 @@ fn the_page_is_worst_first_and_holds_no_control_characters() {
     let order = ["p/torn", "p/wrong", "p/doubled", "p/later", "p/new", "limit max_attempts", "goldens/p/gone.snap"];
     assert!(order.map(at).is_sorted(), "{page}");
     assert!(!page.contains('\u{1b}'), "{page}");
-    assert!(page.ends_with("6 runs: 1 as accepted, 1 unreadable, 1 effect changed, 1 outcome changed, 1 timing only, 1 without a golden, 1 orphan golden, 1 row not approved; 1 run\ncontradicts its fixture"), "{page}");
+    let summary: Vec<&str> = page.lines().rev().take(3).collect();
+    let summary = summary.into_iter().rev().collect::<Vec<_>>().join(" ");
+    let parts = [
+        "6 runs: 1 as accepted, 1 unreadable, 1 effect changed, 1 outcome changed, 1 timing only, 1 without a golden",
+        "1 orphan golden, 1 row not approved; 1 run contradicts its fixture",
+    ];
+    assert_eq!(summary, parts.join(", "), "{page}");
 }
 
 #[test]

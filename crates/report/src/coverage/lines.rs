@@ -1,11 +1,8 @@
 //! The playbook's text, each line marked with its coverage, as coverage tools for source code do.
 
-use crate::doc::{Block, Listed, Text, Tone};
+use crate::doc::{Block, Listed};
 use playproof_explore::coverage::{CoverageReport, TargetState};
 use playproof_formats::diagnostic::Source;
-
-/// What the first column says.
-const LEGEND: &str = "Before a line: how many of the things that it declares fixtures exercise, of how many they can.";
 
 /// The targets of one line.
 #[derive(Clone, Copy, Default)]
@@ -16,7 +13,7 @@ struct Tally {
 }
 
 /// The lines, each with how many of the things that it declares fixtures exercise, of how many they can.
-pub fn lines(report: &CoverageReport, source: &Source) -> Vec<Block> {
+pub fn lines(report: &CoverageReport, source: &Source) -> Block {
     let mut tallies = vec![Tally::default(); source.text.lines().count()];
     for result in &report.targets {
         let line = result.place.as_ref().map(|place| source.place(place.start).0 - source.first_line);
@@ -39,5 +36,5 @@ pub fn lines(report: &CoverageReport, source: &Source) -> Vec<Block> {
         };
         Listed { mark, number, text: line.to_owned(), is_marked: covered < coverable }
     });
-    vec![Block::Para(Text::new(Tone::Soft, LEGEND)), Block::Listing(listed.collect())]
+    Block::Listing(listed.collect())
 }

@@ -12,6 +12,9 @@ use playproof_formats::shell::Command;
 /// The most suggested fixtures that are shown, and how many there are by default.
 const SUGGESTED: [usize; 2] = [40, 2];
 
+/// What stands before the lines of the playbook.
+const LINES: &str = "Before a line: how many of the things that it declares fixtures exercise, of how many they can.";
+
 /// What to do with suggested fixtures.
 const REVIEW: &str = "each `expect` is what the playbook does now: review it before you keep it";
 
@@ -40,7 +43,8 @@ pub fn page(report: &CoverageReport, extent: Extent, source: &Source, [more, wri
     let all = counted(report.suggestions.len() as u64, "fixture", "fixtures");
     let would = format!("{all} would exercise the rest");
     doc.add(section("fixtures", &would, suggested(report, extent, [more, write])));
-    doc.add(Block::Room(vec![section("lines", "The playbook, line by line", lines(report, source))]));
+    let lines = vec![Block::Para(Text::new(Tone::Soft, LINES)), lines(report, source)];
+    doc.add(Block::Room(vec![section("lines", "The playbook, line by line", lines)]));
     doc
 }
 

@@ -15,7 +15,11 @@ impl Doc {
     pub fn html(&self) -> String {
         let mut page = Document::new(&text::fitted(&self.title.plain(), 200), "");
         let mut left = 0;
-        for block in self.answer.iter().chain(&self.blocks).filter(|block| !block.is_empty()) {
+        let blocks = self.answer.iter().chain(&self.blocks).flat_map(|block| match block {
+            Block::Room(inside) => inside.as_slice(),
+            block => std::slice::from_ref(block),
+        });
+        for block in blocks.filter(|block| !block.is_empty()) {
             match block {
                 Block::Section(id, title, inside) => {
                     let pieces: Vec<Html> = inside.iter().map(piece).collect();

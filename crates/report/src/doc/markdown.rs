@@ -94,7 +94,7 @@ impl Page {
         let rules: Vec<&str> = table.header.iter().map(|(_, number)| if *number { "---:" } else { "---" }).collect();
         self.push(&format!("{}\n{}", markdown_row(&names), markdown_row(&rules)));
         for row in &table.rows {
-            let mut cells: Vec<String> = row.cells.iter().map(line).collect();
+            let mut cells: Vec<String> = row.cells.iter().map(|cell| line(cell).trim().to_owned()).collect();
             if table.is_head(row) {
                 cells = cells.into_iter().map(|title| format!("**{title}**")).collect();
             }

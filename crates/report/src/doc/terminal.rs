@@ -42,7 +42,8 @@ fn block(block: &Block, width: usize, palette: Palette) -> String {
         Block::Lines(said) => said.lines().map(text::escape_unprintable).collect::<Vec<_>>().join("\n"),
         Block::Source(report, _) => diagnostic::render(report, width, palette.is_on()).trim_end().to_owned(),
         Block::Listing(lines) => {
-            let front = |line: &super::Listed| format!("{:>9} {:>4} |", line.mark, line.number);
+            let sign = |line: &super::Listed| if line.is_marked { '!' } else { ' ' };
+            let front = |line: &super::Listed| format!("{:>9} {} {:>4} |", line.mark, sign(line), line.number);
             let line = |line: &super::Listed| {
                 let tone = if line.is_marked { Tone::Doubt } else { Tone::Soft };
                 format!("{} {}", palette.tone(tone, &front(line)), text::escape_unprintable(&line.text))

@@ -47,10 +47,10 @@ About it
 
 why  because
 
-what                              count
+what                               count
 odd
 <b>`x` | **y** \\u{1b}[31m @team\\n      7
-b                                 1,000
+b                                  1,000
 
 entry
   below
@@ -58,7 +58,8 @@ entry
   as
   it is
 
-error[x]: wrong
+  × wrong
+   ╭─[p.yaml:1:4]
 ";
     let page = every_block().terminal(60, Palette::new(false));
     assert!(page.starts_with(wanted), "{page}");

@@ -105,9 +105,9 @@ fn cluster(cluster: &Cluster) -> Block {
 
 fn what(cluster: &Cluster) -> String {
     let mut parts = Vec::new();
-    parts.push(cluster.kind.as_deref().map_or("no error kind".to_owned(), |kind| format!("kind {}", kind)));
+    parts.push(cluster.kind.as_deref().map_or("no error kind".to_owned(), |kind| format!("kind {kind}")));
     parts.extend(cluster.status.map(|status| format!("status {status}")));
-    parts.extend(cluster.code.as_deref().map(|code| format!("code {}", code)));
+    parts.extend(cluster.code.as_deref().map(|code| format!("code {code}")));
     parts.push(format!("verdict {}", &cluster.verdict));
     if cluster.helped > 0 {
         parts.push(format!("{} more did not exhaust their call", count(cluster.helped)));
@@ -141,7 +141,7 @@ fn look_alike(alike: &LookAlike) -> String {
 }
 
 fn tried(draft: &RuleDraft, before: Option<&str>) -> String {
-    let before = before.map_or_else(String::new, |rule| format!(" if it goes before {}", rule));
+    let before = before.map_or_else(String::new, |rule| format!(" if it goes before {rule}"));
     let caught = match draft.caught {
         1 => "the 1 message".to_owned(),
         all => format!("all {} messages", count(all as u64)),
@@ -166,7 +166,7 @@ fn no_rule(why: &NoRule) -> String {
             format!("none: every rule for these also catches `{}`", fitted(template, 80))
         }
         NoRule::MatchesSuccess(tool) => {
-            format!("none: every rule for these also matches a successful result of {}", tool)
+            format!("none: every rule for these also matches a successful result of {tool}")
         }
         NoRule::NoValidRule => "none: what these have in common is no valid condition".to_owned(),
     }

@@ -18,7 +18,7 @@ pub fn page(report: &MutationReport, extent: Extent, command: &Command) -> Doc {
     if extent == Extent::All {
         let accepted = report.mutants.iter().filter_map(|mutant| match &mutant.judgement {
             Judgement::Accepted { why, .. } => Some(Item { said: named(mutant), below: vec![(&**why).into()] }),
-            _ => None,
+            Judgement::Caught(_) | Judgement::NotJudged | Judgement::NotShown | Judgement::Survived { .. } => None,
         });
         blocks.push(section("Accepted", vec![Block::List(accepted.collect())]));
         let not_shown = report.mutants.iter().filter(|mutant| mutant.judgement == Judgement::NotShown);

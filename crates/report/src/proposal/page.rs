@@ -61,11 +61,11 @@ fn underlined(playbook: &Loaded, rows: &[RowChange]) -> Vec<Block> {
 }
 
 fn gate(gate: &ProposalGate) -> Block {
-    let mut inside = vec![Block::para(&*gate.message)];
-    inside.extend(gate.report.iter().map(|report| Block::Source(report.clone(), gate.message.clone())));
+    let reports = gate.report.iter().map(|report| Block::Source(report.clone(), gate.message.clone()));
+    let mut inside: Vec<Block> = reports.collect();
     inside.extend(gate.help.iter().map(|help| Block::Para(Text::new(Tone::Soft, format!("help: {help}")))));
     inside.push(Block::Next(gate.next.clone()));
-    Block::Card(Text::new(Tone::Bad, gate.kind.to_string()), inside)
+    Block::Card(Text::new(Tone::Bad, gate.kind.to_string()).say(format!(": {}", gate.message)), inside)
 }
 
 fn fixture(diff: &FixtureDiff) -> Block {
@@ -81,7 +81,7 @@ fn fixture(diff: &FixtureDiff) -> Block {
     }));
     inside.push(Block::Table(ends(diff)));
     inside.push(Block::Room(difference(&diff.comparison, None, false, ["before", "after"])));
-    Block::Card(Text::new(tone, words).say("  ").name(diff.id.to_string()), inside)
+    Block::Card(Text::code(diff.id.to_string()).say("  ").and(tone, words), inside)
 }
 
 /// How the calls end before and after.

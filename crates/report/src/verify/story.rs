@@ -51,9 +51,9 @@ pub(super) fn timeline(plan: &Plan, shown: &Counterexample) -> Table {
     };
     let lines = timeline::of_run(&view, &run);
     let ledger = timeline::ledger(&view, &run, &lines);
-    let mut table = Table::columns([("ms", true), ("", false), ("ledger", false)]);
+    let mut table = Table::columns([("", true), ("", false), ("", false)]);
     let mut row = |at: Option<Duration>, said: &str, booked: String| {
-        let at = at.map_or_else(String::new, timeline::millis);
+        let at = at.map_or_else(String::new, |at| format!("{} ms", timeline::millis(at)));
         table.row([at.into(), said.into(), Text::new(Tone::Bad, booked)]);
     };
     for place in 0..=lines.len() {
