@@ -33,11 +33,11 @@ const WORLDS: u64 = 500;
 const ANSWERS: [(u64, &str); 2] = [
     (
         125,
-        r#"4194: {"explained by the fixture": 251, "explained by the poor recording": 223, "explained by the recording": 288, "told by the fixture": 83, "told by the poor recording": 60, "told by the recording": 83, "told live": 83}"#,
+        r#"4194: {"explained by the fixture": 250, "explained by the poor recording": 223, "explained by the recording": 288, "told by the fixture": 83, "told by the poor recording": 60, "told by the recording": 83, "told live": 83}"#,
     ),
     (
         500,
-        r#"15775: {"explained by the fixture": 918, "explained by the poor recording": 833, "explained by the recording": 1073, "told by the fixture": 278, "told by the poor recording": 201, "told by the recording": 275, "told live": 278}"#,
+        r#"15775: {"explained by the fixture": 912, "explained by the poor recording": 833, "explained by the recording": 1073, "told by the fixture": 277, "told by the poor recording": 201, "told by the recording": 275, "told live": 277}"#,
     ),
 ];
 

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{Tally, worlds};
 
-/// The place of the playbook in which calls wait for permits, and of the one in which actions go one at a time, and no call
-/// waits long; the first one shares nothing.
+/// The place of the playbook in which calls wait for permits; the first one shares nothing.
 const PERMITS: usize = 3;
-const IN_LINE: usize = 5;
 
 /// All names are asked, and the poor recording lacks only decisions.
 const SEED: u64 = 12;
@@ -193,19 +191,6 @@ const WORLDS: &[Written] = &[
         says: "",
     },
     Written {
-        about: "a reversal that had no answer counts once it was sent",
-        playbook: 0,
-        calls: "
-  first: { tool: post, args: { x: 0 }, idempotency_key: k, reversal_token: t }
-  soon: { tool: post, args: { x: 0 }, idempotency_key: k, at_ms: 5 }
-  next: { tool: post, args: { x: 0 }, idempotency_key: k, at_ms: 60 }",
-        upstream: "
-  first: { attempts: [{ error: { status: 500 }, latency_ms: 16 }], reversal: [{ timeout: {} }] }
-  soon: { attempts: [{ error: { status: 429 } }] }
-  next: { attempts: [{ error: { status: 429 } }] }",
-        says: "told soon",
-    },
-    Written {
         about: "a key of another run",
         playbook: 0,
         calls: "
@@ -322,27 +307,6 @@ const WORLDS: &[Written] = &[
         upstream: "
   first: { attempts: [{ error: { status: 502 } }], reversal: [{ error: { status: 429 } }] }",
         says: "told first; explained first",
-    },
-    Written {
-        about: "an action that had no turn would make the steps of the one before it",
-        playbook: IN_LINE,
-        calls: "
-  first: { action: ship, args: { x: 0 }, steps: { post: { args: { y: 1 } }, pay: { args: { y: 1 } } } }
-  next: { action: ship, args: { x: 0 }, at_ms: 2 }",
-        upstream: "
-  first: { steps: { find: [{ ok: {}, latency_ms: 8 }], post: [{ ok: {}, latency_ms: 16 }], pay: [] } }",
-        says: "?",
-    },
-    Written {
-        about: "an action that had no turn would make what was made directly",
-        playbook: IN_LINE,
-        calls: "
-  direct: { tool: post, args: { x: 0 } }
-  first: { action: ship, args: { x: 1 } }
-  next: { action: ship, args: { x: 0 }, at_ms: 2 }",
-        upstream: "
-  first: { steps: { find: [{ ok: {}, latency_ms: 8 }], post: [{ ok: {}, latency_ms: 16 }], pay: [] } }",
-        says: "?",
     },
     Written {
         about: "a call of another run may be the same request",
