@@ -208,10 +208,11 @@ impl MappingLowering {
         let sources = match (at.is_map(), at.is_map().then(|| at.get("value")).flatten()) {
             (false, _) => paths(at),
             (true, Some(constant)) => {
-                let mut sources = at.get("path").map_or(Some(Vec::new()), paths);
-                let constant = constant.text().map(|text| ValueSource::Constant(text.to_owned()));
-                sources.as_mut().zip(constant).map(|(sources, constant)| sources.push(constant));
-                sources
+                let before = at.get("path").map_or(Some(Vec::new()), paths);
+                before.zip(constant.text()).map(|(mut sources, text)| {
+                    sources.push(ValueSource::Constant(text.to_owned()));
+                    sources
+                })
             }
             (true, None) => at.get("path").and_then(paths),
         };
