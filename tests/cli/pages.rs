@@ -119,7 +119,7 @@ fn what_makes_strict_doubt_can_be_seen() {
     let run = place.run(&["replay", "t.jsonl", "--strict", "--only", "findings", "--stats"]);
     assert_eq!(run.code, 3, "{}", run.err);
     for said in [
-        "doubt   possible_duplicate_effect           2",
+        "doubt   possible_duplicate_effect          2",
         "1. t  r#3 ×2 ──",
         "possible_duplicate_effect: one intent may have had 3 effects, if this tool writes",
     ] {
