@@ -126,6 +126,8 @@ impl<'a> Shell<'a> {
             args: call.args.clone(),
             key: call.key.clone(),
             token: call.token.clone(),
+            transaction: call.transaction.clone(),
+            act: call.act,
             timeout: call.timeout,
             answer_within: None,
             draws: call.draws.clone(),

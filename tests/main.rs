@@ -42,4 +42,5 @@ mod shipped_playbooks;
 mod storms;
 mod storms_of_servers;
 mod tidy;
+mod transactions;
 mod wrong_values;

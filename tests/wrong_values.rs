@@ -86,7 +86,7 @@ fn playbook_with(more: &[(&str, Value)]) -> Value {
 fn tool() -> Value {
     json!({
         "access": "write", "idempotent": true, "repeatable": false, "timeout_ms": 5000, "server": "payments", "keys": "ignored",
-        "key": "required", "upstream_retries": 2, "same_if": ["a"], "same_across": "runs",
+        "key": "required", "upstream_retries": 2, "same_if": ["a"], "same_across": "runs", "once": "transaction",
         "schema": {
             "type": "object", "title": "t", "description": "d", "default": {}, "examples": [{}], "required": ["a"], "additionalProperties": false,
             "properties": {
@@ -102,12 +102,13 @@ fn tool() -> Value {
 fn fixture_with(more: &[(&str, Value)]) -> Value {
     let mut it = json!({
         "format": "fixture/1", "title": "t", "seed": 7, "keys": "ietf", "playbooks": ["it"],
-        "tools": { "pay": { "access": "write", "idempotent": false, "repeatable": false, "timeout_ms": 100, "server": "s", "keys": "honoured", "key": "optional", "same_if": ["x"], "same_across": "run" } },
+        "tools": { "pay": { "access": "write", "idempotent": false, "repeatable": false, "timeout_ms": 100, "server": "s", "keys": "honoured", "key": "optional", "same_if": ["x"], "same_across": "run", "once": "transaction" } },
         "calls": {
             "a": { "tool": "pay", "args": { "x": 1 }, "idempotency_key": "k", "reversal_token": "t", "evidence_refs": ["e"],
                    "at_ms": 5, "cancel_at_ms": 40, "timeout_ms": 10, "run": "r1", "draws": [0.5, 1] },
             "b": { "tool": "pay", "after": ["a"], "after_ms": 10, "run": "r1" },
             "c": { "tool": "pay", "times": 3, "every_ms": 5, "run": "r2" },
+            "d": { "act": "state", "name": "order.status", "transaction": "order" },
         },
         "upstream": { "a": [{ "error": { "kind": "down", "message": "m", "status": 503, "code": "c", "retry_after_ms": 5,
                                           "should_retry": true, "headers": { "x": ["1", "2"] } }, "latency_ms": 3, "applied": true }] },

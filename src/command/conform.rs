@@ -96,7 +96,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (mut lines, mut asked, mut skipped, mut differ, mut more) = (Vec::new(), 0_u64, Vec::new(), 0_u64, 0_u64);
     let mut unsaid = Uncompared::default();
     for (fixture_name, fixture) in &fixtures {
-        if has_steps(&used.plan, fixture) || fixture.crash.is_some() {
+        if has_steps(&used.plan, fixture)
+            || fixture.crash.is_some()
+            || fixture.calls.iter().any(|call| call.act.is_some())
+        {
             skipped.push(fixture_name.as_str());
             continue;
         }
@@ -124,7 +127,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     }
     if !skipped.is_empty() {
         lines.push(format!(
-            "{} with actions of several steps, which a dispatcher of tools cannot know, or a crash: {}",
+            "{} with actions of several steps, which a dispatcher of tools cannot know, a crash or an `act`: {}",
             counted(skipped.len() as u64, "fixture is not run,", "fixtures are not run,"),
             skipped.join(", ")
         ));

@@ -275,7 +275,11 @@ fn harm(plan: &Plan, world: &Fixture, leave: &Leave) -> Option<String> {
         let change = match entry.kind {
             LedgerKind::Applied => 1,
             LedgerKind::Reversed => -1,
-            LedgerKind::Existing | LedgerKind::Unobserved => 0,
+            LedgerKind::Existing
+            | LedgerKind::Unobserved
+            | LedgerKind::Staged
+            | LedgerKind::Committed
+            | LedgerKind::Discarded => 0,
         };
         // What is done once more on purpose is one more intent, but not of the call that was made again.
         let is_other = call.facts.repeatable && call.name != leave.call;

@@ -8,11 +8,11 @@ use crate::tidy::tree::{Tree, Violation};
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 11] = [
     ("crates/analysis/src", 18_050),
-    ("crates/engine/src", 20_300),
+    ("crates/engine/src", 20_900),
     ("crates/explore/src", 5_450),
-    ("crates/formats/src", 12_350),
-    ("crates/report/src", 12_800),
-    ("crates/intake/src", 20_300),
+    ("crates/formats/src", 12_450),
+    ("crates/report/src", 12_150),
+    ("crates/intake/src", 20_500),
     ("crates/live/src", 1_450),
     ("crates/proxy/src", 2_150),
     ("crates/protocol/src", 2_400),

@@ -54,6 +54,21 @@ pub struct RecordedCall {
     pub dispatch: Option<Box<RecordedDispatch>>,
     /// Of which call it is a step.
     pub parent: Option<Box<RecordedStep>>,
+    /// Its transaction, where the trace has any.
+    pub transaction: Option<Box<RecordedTransaction>>,
+}
+
+/// The transaction of a recorded call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedTransaction {
+    /// Its label; empty: that of the run.
+    pub label: Box<str>,
+    /// The line since which the label stands for it: its first one, or that of the commit before it.
+    pub since: u64,
+    /// How often it had begun when the call was made.
+    pub begun: u32,
+    /// Whether it was committed although the call was not known to be done.
+    pub was_committed: bool,
 }
 
 /// Of which call a recorded call is a step.
@@ -234,6 +249,7 @@ impl RecordedCall {
             answers: Vec::new(),
             dispatch: None,
             parent: None,
+            transaction: None,
         };
         call.reset(texts, place);
         call
@@ -269,6 +285,7 @@ impl RecordedCall {
         self.answers.clear();
         self.dispatch = None;
         self.parent = None;
+        self.transaction = None;
     }
 
     /// Bytes allocated for its texts.

@@ -56,6 +56,8 @@ ids! {
     ReasonId(u16);
     /// A call, by its slot in one machine; in a simulation that removes no calls, its place.
     CallId(u32);
+    /// A transaction.
+    TransactionId(u32);
     /// A breaker, by its place in the playbook.
     BreakerId(u16);
     /// A server of one simulation.

@@ -162,6 +162,9 @@ fn tool_fields(tool: &FixtureTool) -> String {
     if let Some(across) = tool.across_runs {
         fields += &format!(", same_across: {}", if across { "runs" } else { "run" });
     }
+    if let Some(once) = tool.once {
+        fields += &format!(", once: {}", if once { "transaction" } else { "call" });
+    }
     fields
 }
 

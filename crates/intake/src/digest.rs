@@ -14,7 +14,10 @@ use crate::redact::RedactionRules;
 use crate::simd;
 use crate::wire;
 use crate::wire::{AnswerLine, CallLine, DispatchLine, DispatchWhat, LineParser, Listener, UnknownName};
-use playproof_engine::call::{CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep, Recorder};
+use playproof_engine::call::{
+    CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep, RecordedTransaction, Recorder,
+};
+use playproof_engine::event::Act;
 use playproof_engine::time::Instant;
 
 /// What the lines of one piece hold, in their order.
@@ -54,6 +57,8 @@ pub enum DigestEntry {
     Answer(AnswerEntry),
     /// The end of the run with this hash.
     RunEnd(u128),
+    /// What a program does with a transaction of the run with this hash, with its label and its line.
+    Act(u128, Box<str>, Act, u64),
     /// The death of the dispatcher of the run with this hash, or of all runs, with its place.
     Crash(Option<u128>, Option<Instant>, Place),
     /// What a dispatcher did with an earlier call.
@@ -243,6 +248,11 @@ impl<'a> Listener<'a> for DigestListener<'_, '_> {
         self.digest.entries.push(DigestEntry::RunEnd(call_hashes::run_hash(run.as_deref())));
     }
 
+    fn act(&mut self, run: Option<Cow<'a, str>>, label: Option<Cow<'a, str>>, act: Act) {
+        let (run, label) = (call_hashes::run_hash(run.as_deref()), label.unwrap_or_default());
+        self.digest.entries.push(DigestEntry::Act(run, (&*label).into(), act, self.place.line));
+    }
+
     fn crash(&mut self, run: Option<Cow<'a, str>>, at: Option<Instant>) {
         let run = run.map(|run| call_hashes::run_hash(Some(&run)));
         self.digest.entries.push(DigestEntry::Crash(run, at, self.place));
@@ -312,6 +322,10 @@ fn call_entry(
     built.call.answer_within = line.answer_within;
     if let Some((call, step)) = &line.step {
         built.call.parent = Some(Box::new(RecordedStep { call: (&**call).into(), step: (&**step).into() }));
+    }
+    if let Some(label) = &line.transaction {
+        let of = RecordedTransaction { label: (&**label).into(), ..RecordedTransaction::default() };
+        built.call.transaction = Some(Box::new(of));
     }
     if let Some(mut answer) = answer {
         answer.place = place;

@@ -80,6 +80,7 @@ fn output_call<'a>(call: &'a RecordedCall, id: &'a str) -> OutputCall<'a> {
         key: call.key(),
         evidence: call.evidence(),
         token: call.token(),
+        transaction: call.transaction.as_deref().map(|of| &*of.label).filter(|label| !label.is_empty()),
         dispatcher: call.dispatcher(),
         timeout: call.timeout.map(playproof_engine::time::Duration::as_micros),
         answer_within: call.answer_within.map(playproof_engine::time::Duration::as_micros),

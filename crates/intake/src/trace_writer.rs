@@ -12,7 +12,7 @@ use crate::repeated_calls::RepeatedCalls;
 use crate::second_results::{Ends, ResultIs, Said, SecondResults};
 use playproof_engine::call::{Recorder, Reply};
 use playproof_engine::classify::reads_as_unanswered;
-use playproof_engine::event::{Draw, ErrorFacts, Headers, KeyDialect, KindFrom, StatusFrom};
+use playproof_engine::event::{Act, Draw, ErrorFacts, Headers, KeyDialect, KindFrom, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::plain::is_plain;
 use playproof_formats::text::escape_json;
@@ -53,6 +53,7 @@ pub(crate) struct OutputCall<'a> {
     /// JSON text.
     pub(crate) evidence: Option<&'a str>,
     pub(crate) token: Option<&'a str>,
+    pub(crate) transaction: Option<&'a str>,
     pub(crate) dispatcher: Option<&'a str>,
     /// Of a step: the id of the action's call, and its own name.
     pub(crate) step: Option<(&'a str, &'a str)>,
@@ -143,6 +144,7 @@ impl TraceWriter {
         object.text("idempotency_key", key);
         object.json("evidence_refs", call.evidence);
         object.text("reversal_token", call.token);
+        object.text("transaction", call.transaction);
         object.text("dispatcher_id", call.dispatcher);
         object.text("parent", call.step.map(|(parent, _)| parent));
         object.text("step", call.step.map(|(_, step)| step));
@@ -250,6 +252,15 @@ impl TraceWriter {
         }
         object.end("");
         self.origins.push(SourceSpan::default(), "");
+    }
+
+    /// Writes what a row does with a transaction.
+    pub(crate) fn act(&mut self, act: Act, run: Option<&str>, label: &str, span: SourceSpan, source: &str) {
+        self.origins.push(span, source);
+        let mut object = self.begin(act.as_str());
+        object.text("run_id", run);
+        object.text("transaction", Some(label));
+        object.end(source);
     }
 
     pub(crate) fn run_end(&mut self, run: &str) {

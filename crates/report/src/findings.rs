@@ -77,6 +77,10 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::DenialNotEscalated => "it was denied, and no person gets to know of it".to_owned(),
         FindingId::StaleEvidenceResent => format!("sent {} more with the evidence that was refused", times(count)),
         FindingId::RefusalUnseen => "its reversal was refused, and no person gets to know of it".to_owned(),
+        FindingId::Reexecuted => "it had succeeded, and ran again after its transaction had begun again".to_owned(),
+        FindingId::CommittedOverFailure => {
+            "its transaction was committed, though it is not known to be done".to_owned()
+        }
         FindingId::UnboundedWait => "it waits as long as the upstream asks for, without a bound".to_owned(),
         FindingId::ResentUnderNewKey => {
             let sent = format!("the same request was sent {} under different keys", times(count));

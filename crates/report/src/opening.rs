@@ -122,6 +122,8 @@ const fn did(id: FindingId) -> &'static str {
         FindingId::RetriedAfterDenial => "went out again after a denial",
         FindingId::RetriedAfterConflict => "went out again after the upstream had said that it was done",
         FindingId::UnsafeRetry => "went out again after an attempt that may have acted",
+        FindingId::Reexecuted => "ran again after its transaction had begun again",
+        FindingId::CommittedOverFailure => "is not known to be done, and its transaction was committed",
         FindingId::DenialNotEscalated => "ended with a denial that no person gets to know",
         FindingId::StaleEvidenceResent => "went out again with the evidence that was refused",
         FindingId::RefusalUnseen => "ended with a refused reversal that no person gets to know",

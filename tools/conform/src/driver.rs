@@ -81,6 +81,9 @@ impl Driver {
         let unfit = new.unfit.then_some(AdmissionRefusal::Schema);
         let refusal = unfit.or_else(|| self.plan.objection(new.tool, &tool, None, new.key_len).map(|(why, _)| why));
         let facts = CallFacts {
+            transaction: None,
+            once: None,
+            act: None,
             tool: ToolId(0),
             access: tool.access,
             idempotent: tool.idempotent,

@@ -77,6 +77,6 @@ const fn kind_of_refusal(why: AdmissionRefusal) -> (&'static str, i32) {
         AdmissionRefusal::BudgetExceeded => ("budget_exceeded", INTERNAL),
         AdmissionRefusal::CircuitOpen => ("circuit_open", INTERNAL),
         AdmissionRefusal::QueueFull | AdmissionRefusal::KeyInFlight => ("transient", INTERNAL),
-        AdmissionRefusal::Unsettled => ("internal", INTERNAL),
+        AdmissionRefusal::Unsettled | AdmissionRefusal::RolledBack => ("internal", INTERNAL),
     }
 }

@@ -87,7 +87,7 @@ impl ToldFailure<'_> {
     fn refused_for_now(&self) -> Option<String> {
         use AdmissionRefusal::{
             BudgetExceeded, CircuitOpen, InvalidTransition, KeyInFlight, KeyLength, KeyMissing, KeyReused, NotFound,
-            QueueFull, Schema, UnknownAction, Unsettled, ValidationFailed,
+            QueueFull, RolledBack, Schema, UnknownAction, Unsettled, ValidationFailed,
         };
         let OutcomeKind::Refused(why) = self.transcript.outcomes.get(self.told.call.index())?.kind else { return None };
         let when = match why {
@@ -101,6 +101,9 @@ impl ToldFailure<'_> {
                 Some(wait) => format!("before {} ms have passed", wait.as_millis()),
                 None => "now: it may be let through later".to_owned(),
             },
+            RolledBack => {
+                "before the failed call of the transaction is done, or the transaction has begun again".to_owned()
+            }
             UnknownAction | ValidationFailed | NotFound | Schema | KeyMissing | KeyLength | Unsettled | KeyReused
             | BudgetExceeded => return None,
         };

@@ -114,9 +114,10 @@ fn admission_rows(why: AdmissionRefusal, ran: CallRun<'_>) -> Vec<String> {
         AdmissionRefusal::BudgetExceeded => named("budget"),
         AdmissionRefusal::QueueFull => named("permits"),
         AdmissionRefusal::CircuitOpen => breaker_row(ran),
-        AdmissionRefusal::UnknownAction | AdmissionRefusal::InvalidTransition | AdmissionRefusal::ValidationFailed => {
-            Vec::new()
-        }
+        AdmissionRefusal::UnknownAction
+        | AdmissionRefusal::InvalidTransition
+        | AdmissionRefusal::ValidationFailed
+        | AdmissionRefusal::RolledBack => Vec::new(),
     }
 }
 

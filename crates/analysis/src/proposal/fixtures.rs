@@ -245,6 +245,7 @@ impl TrialPlans<'_> {
             needs_key: stated(facts.needs_key, own.needs_key),
             never_retried: stated(facts.never_retried, own.never_retried),
             across_runs: stated(facts.across_runs, own.across_runs),
+            once: stated(facts.once, own.once),
             same_if: self.after.same_if(call.tool()).cloned(),
             server: None,
         });

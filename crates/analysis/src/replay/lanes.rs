@@ -15,6 +15,7 @@ use super::recorded::args_under;
 use playproof_engine::call::{RecordedCall, Recorder};
 use playproof_engine::classify::Memo;
 use playproof_engine::event::{Finding, FindingId};
+use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{
     FinishedCall, PATIENCE, Pace, Plan, Session, SessionCall, SharedHashes, SimulationRecord, StepTie,
 };
@@ -24,9 +25,10 @@ use playproof_intake::call::CompletedCall;
 use playproof_intake::call_hashes;
 use playproof_intake::hash;
 
-/// The seeds for hashes of tokens and of keys.
+/// The seeds for hashes of tokens, of keys and of transactions.
 const TOKEN: u64 = 30;
 const KEY: u64 = 31;
+const TRANSACTION: u64 = 32;
 
 /// What a session is made with.
 #[derive(Clone, Copy, Debug)]
@@ -80,12 +82,13 @@ impl Sessions {
                 }
             };
             let token = closed.raw().token();
+            let facts = self.facts.facts(plan, closed.hashes.tool, closed.raw());
             lane.session.feed(SessionCall {
                 number,
                 call: Arc::new(closed.raw().clone()),
-                facts: self.facts.facts(plan, closed.hashes.tool, closed.raw()),
+                facts,
                 token_spent: token.is_some_and(|token| self.sent.contains(&mark(run, token))),
-                shared: plan.shares_state.then(|| shared(plan, closed)),
+                shared: plan.shares_state.then(|| shared(plan, closed, facts)),
                 tie: tie(plan, closed),
             });
             lane.last = number;
@@ -151,17 +154,25 @@ pub fn key_hash(key: &str) -> u128 {
 }
 
 /// What a call may share with others of its dispatcher.
-fn shared(plan: &Plan, closed: &CompletedCall) -> SharedHashes {
+fn shared(plan: &Plan, closed: &CompletedCall, facts: ToolFacts) -> SharedHashes {
     let key = closed.raw().key().map(key_hash);
     SharedHashes {
         run: closed.hashes.run,
         tool: closed.hashes.tool,
         server: plan.server(closed.raw().tool()).to_owned(),
         key,
+        transaction: facts.once.then(|| (transaction(closed), true)),
         args: args_under(plan, closed.raw().tool(), closed),
         compares_args: plan.playbook.graph.as_ref().is_some_and(|graph| graph.stuck.is_some()),
         name: closed.shown().reference(),
     }
+}
+
+/// The hash of the transaction of a call: its own, else that of its run.
+fn transaction(closed: &CompletedCall) -> u128 {
+    let of = closed.raw().transaction.as_deref();
+    let (label, since) = of.map_or(("", 0), |of| (&*of.label, of.since));
+    hash::joined([closed.hashes.run, hash::bytes(label.as_bytes(), TRANSACTION), u128::from(since)])
 }
 
 /// What a call has to do with an action of several steps.

@@ -12,7 +12,8 @@ use playproof_engine::call::Reply;
 use playproof_engine::classify::{KnownFailures, keyed_for};
 use playproof_engine::event::{ErrorFacts, Finding, FindingId, IntentDoubt};
 use playproof_engine::evidence::{
-    Against, CallShows, Evidence, FailureMeaning, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook, acts_again,
+    Against, CallShows, Evidence, FailureMeaning, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook, Reruns,
+    acts_again,
 };
 use playproof_engine::ids::{AttemptNo, CallId};
 use playproof_engine::playbook::{Access, ToolFacts};
@@ -92,6 +93,8 @@ pub struct RecordingAnalysis {
     successes: Successes,
     begun_again: BegunAgain,
     run_ends: RunEnds,
+    /// By input, line of the transaction and intent.
+    reruns: Reruns<(u32, u64, u128)>,
     /// Of all inputs.
     hidden: HiddenIntents,
     outages: RecordedOutages,
@@ -115,6 +118,7 @@ impl Default for RecordingAnalysis {
             successes: Successes::default(),
             begun_again: BegunAgain::default(),
             run_ends: RunEnds::default(),
+            reruns: Reruns::default(),
             hidden: HiddenIntents::default(),
             outages: RecordedOutages::default(),
             possible_duplicates: PossibleDuplicates::default(),
@@ -196,6 +200,7 @@ impl RecordingAnalysis {
             };
             list.add(closed.shown().tool(), 1);
         }
+        self.take_transaction(closed, facts, &mut findings);
         self.take_effects(closed, facts, unkeyed_effects, &mut findings);
         self.take_hidden(closed, facts, &mut judges, |finding| {
             let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
@@ -214,6 +219,24 @@ impl RecordingAnalysis {
         }
         self.run_ends.take(closed, facts, || repeated(closed, facts, &mut judges)).map(&mut found);
         self.known = known_failures;
+    }
+
+    /// Takes what a call did in its transaction, where the trace has any.
+    fn take_transaction(&mut self, closed: &CompletedCall, facts: ToolFacts, mut findings: impl FnMut(Finding)) {
+        let Some(of) = closed.raw().transaction.as_deref() else { return };
+        let AttemptCounts { attempts, succeeded, .. } = closed.counts;
+        if of.was_committed && facts.access == Access::Write {
+            findings(finding(FindingId::CommittedOverFailure, 1));
+        }
+        if !acts_again(facts) {
+            return;
+        }
+        let request = (closed.raw().place.input, of.since, closed.hashes.intent());
+        let acted = succeeded > 0 || attempts > 0;
+        if self.reruns.take(request, of.begun, succeeded > 0, acted) {
+            let again = finding(FindingId::Reexecuted, 1);
+            findings(if facts.declared { again } else { again.in_doubt() });
+        }
     }
 
     /// Keeps the names of a call's arguments, until all that make its request are known.

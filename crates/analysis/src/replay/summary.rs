@@ -247,6 +247,7 @@ impl Summary {
                 (LedgerKind::Applied | LedgerKind::Existing, _) => &mut self.effects.recorded,
                 (LedgerKind::Reversed, _) => &mut self.effects.reversed,
                 (LedgerKind::Unobserved, _) => &mut self.effects.unobserved,
+                (LedgerKind::Staged | LedgerKind::Committed | LedgerKind::Discarded, _) => continue,
             };
             *row += 1;
         }

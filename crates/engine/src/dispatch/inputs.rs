@@ -49,14 +49,18 @@ impl Machine {
     pub fn handle_input(&mut self, playbook: &Playbook, now: Instant, input: Input, out: &mut OutputBuffer) {
         match input {
             Input::Call(call, facts) if self.calls.is_free(call) => {
-                if playbook.shares_state() {
+                if playbook.shares_state() || facts.transaction.is_some() {
                     self.shared.get_or_insert_default();
                 }
                 self.calls.insert(call, CallState::new(facts));
                 let mut call = Transition { machine: self, playbook, now, call, out };
-                match facts.step {
-                    None => call.admit(),
-                    Some(of) => call.begin_as_step(of),
+                if facts.transaction.is_some() && facts.act.is_none() {
+                    call.enter_transaction();
+                }
+                match (facts.act, facts.step) {
+                    (Some(act), _) => call.act(act),
+                    (None, None) => call.admit(),
+                    (None, Some(of)) => call.begin_as_step(of),
                 }
             }
             Input::Call(..) => {} // the id is taken: that is no call

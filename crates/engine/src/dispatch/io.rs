@@ -1,11 +1,12 @@
 //! The machine's inputs and outputs: a small, closed set, never a raw result.
 
 use crate::event::{
-    AdmissionRefusal, Decision, DecisionEvent, Draw, KeyHistory, Provenance, RequestKind, ServerSays, Status, ValidNext,
+    Act, AdmissionRefusal, Decision, DecisionEvent, Draw, KeyHistory, Provenance, RequestKind, ServerSays, Status,
+    ValidNext,
 };
 use crate::ids::{
     ActionId, ArgsId, AttemptNo, BreakerId, CallId, ErrorId, EvidenceId, KeyId, RuleId, RunId, ServerId, StepId,
-    TokenId, ToolId, VerdictId,
+    TokenId, ToolId, TransactionId, VerdictId,
 };
 use crate::playbook::Access;
 use crate::time::{Duration, Instant};
@@ -29,6 +30,12 @@ pub struct CallFacts {
     pub run: RunId,
     /// The idempotency key.
     pub key: Option<KeyId>,
+    /// The transaction that it belongs to, if that matters.
+    pub transaction: Option<TransactionId>,
+    /// Within it, the request is done once: the key of the request.
+    pub once: Option<KeyId>,
+    /// What it does with its transaction; none: it is a call of a tool.
+    pub act: Option<Act>,
     /// Whether the upstream pays no attention to keys: then a key makes nothing safe.
     pub ignores_keys: bool,
     /// Whether a request is never sent again, whatever is known of the attempts so far.
@@ -97,6 +104,11 @@ pub enum RequestCheck {
 }
 
 impl CallFacts {
+    /// The key by which calls are one request to the dispatcher.
+    pub fn shared_key(&self) -> Option<KeyId> {
+        self.once.or(self.key)
+    }
+
     /// Whether sending the call again can never act twice.
     pub const fn is_safe_to_resend(&self) -> bool {
         matches!(self.access, Access::Read) || self.idempotent || (self.key.is_some() && !self.ignores_keys)

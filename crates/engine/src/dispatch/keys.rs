@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::io::CallFacts;
 use crate::event::{AdmissionRefusal, EffectClaim};
-use crate::ids::{ArgsId, CallId, KeyId, ToolId};
+use crate::ids::{ArgsId, CallId, KeyId, ToolId, TransactionId};
 use crate::playbook::{Dedupe, InFlightKey};
 use crate::time::{Duration, Instant};
 
@@ -21,6 +21,8 @@ pub(super) struct Keys {
 struct Key {
     /// The request that the key is bound to.
     request: (ToolId, ArgsId),
+    /// It is kept until this transaction is committed.
+    within: Option<TransactionId>,
     stage: Stage,
 }
 
@@ -108,7 +110,14 @@ impl Keys {
             return; // only a study switch registers so late
         }
         let stage = Stage::InFlight { leader: call, since: now, followers: VecDeque::new() };
-        self.known.insert(key, Key { request: (facts.tool, facts.args), stage });
+        self.known.insert(
+            key,
+            Key {
+                request: (facts.tool, facts.args),
+                within: facts.transaction.filter(|_| facts.once.is_some()),
+                stage,
+            },
+        );
     }
 
     /// Notes the end of a call with `key`, and says what its followers do; none: it has none, or does not lead.
@@ -137,7 +146,9 @@ impl Keys {
             }
         };
         known.stage = stage;
-        self.ended.push_back((now, key));
+        if known.within.is_none() {
+            self.ended.push_back((now, key));
+        }
         Some(handover)
     }
 
@@ -180,6 +191,11 @@ impl Keys {
     /// Whether the key is in flight or kept.
     pub(super) fn knows(&self, key: KeyId) -> bool {
         self.known.contains_key(&key)
+    }
+
+    /// Forgets the requests of a transaction.
+    pub(super) fn forget_within(&mut self, transaction: TransactionId) {
+        self.known.retain(|_, known| known.within != Some(transaction));
     }
 
     /// Forgets the keys whose window is over, and the oldest ended ones if there are too many.

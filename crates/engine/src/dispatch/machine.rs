@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 
 use super::calls::{CallSlab, Phase};
 use super::gate::Gate;
+use super::io::OutputBuffer;
 use super::retry_balance::RetryBalance;
 use super::shared::{RetryBalanceKey, Shared, SharedBalance, SpentBy};
-use crate::event::{Outcome, ValidNext};
+use crate::event::{Became, Decision, Outcome, ValidNext};
 use crate::ids::{ActionId, CallId, KeyId, RetryBudgetId, RunId, ServerId, TokenId};
 use crate::playbook::Playbook;
 use crate::time::{Duration, Instant};
@@ -69,6 +70,15 @@ impl Machine {
         self.shared = None;
     }
 
+    /// The dispatcher is there again after it died: state that was not committed is gone, and its transactions begin again
+    /// before they commit.
+    pub fn lose_state(&mut self, now: Instant, out: &mut OutputBuffer) {
+        let lost = self.shared.iter_mut().flat_map(|shared| shared.transactions.lose());
+        for call in lost.collect::<Vec<_>>() {
+            out.emit(now, call, Decision::Transaction { became: Became::Discarded, by: None });
+        }
+    }
+
     /// Forgets everything but how calls have ended, and gives those that had not.
     pub fn forget(&mut self) -> Vec<CallId> {
         let open: Vec<CallId> = self.calls.open().collect();
@@ -100,7 +110,9 @@ impl Machine {
 
     /// Whether something is kept of a run that its next calls depend on.
     pub fn needs_run(&self, run: RunId) -> bool {
-        self.shared.as_ref().is_some_and(|shared| shared.budget.knows(run) || shared.gate.knows(run))
+        self.shared
+            .as_ref()
+            .is_some_and(|shared| shared.budget.knows(run) || shared.gate.knows(run) || shared.transactions.knows(run))
     }
 
     /// The clock of a call stood still for so long: its limits count from later.
@@ -119,6 +131,9 @@ impl Machine {
     /// Forgets what a run has used: it makes no more calls.
     pub fn forget_run(&mut self, run: RunId) {
         if let Some(shared) = &mut self.shared {
+            for transaction in shared.transactions.forget(run) {
+                shared.keys.forget_within(transaction);
+            }
             shared.budget.forget(run);
             shared.gate.forget(run);
         }

@@ -24,6 +24,7 @@ mod sharing_tests;
 mod steps_tests;
 #[cfg(test)]
 mod tests;
+mod transactions;
 mod transition;
 mod wait;
 mod window;

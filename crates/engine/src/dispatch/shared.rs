@@ -7,6 +7,7 @@ use super::gate::Gate;
 use super::keys::Keys;
 use super::permits::Permits;
 use super::retry_balance::RetryBalance;
+use super::transactions::Transactions;
 use crate::ids::{CallId, RetryBudgetId, RunId, ServerId};
 use crate::time::Instant;
 
@@ -20,6 +21,8 @@ pub(super) struct Shared {
     pub servers: BTreeMap<ServerId, Server>,
     /// Only under a graph.
     pub gate: Gate,
+    /// Only where calls have to do with transactions.
+    pub transactions: Transactions,
     /// What retry budgets have left, by server or for all of them.
     pub balances: BTreeMap<RetryBalanceKey, SharedBalance>,
     /// Keyed calls that have just ended, and whose followers do not know it yet. Empty between inputs.

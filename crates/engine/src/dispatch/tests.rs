@@ -26,6 +26,9 @@ pub(super) const META: ResponseMeta =
 
 pub(super) fn keyed_write() -> CallFacts {
     CallFacts {
+        transaction: None,
+        once: None,
+        act: None,
         tool: ToolId(0),
         server: ServerId(0),
         breaker: None,

@@ -103,6 +103,8 @@ pub struct Dispatcher {
     events: Vec<DecisionEvent>,
     wants: Vec<Want>,
     past: PastCalls,
+    /// Whether a call has had to do with a transaction.
+    has_transactions: bool,
     /// How many calls were made, and how many events there were.
     made: u64,
     noted: u64,
@@ -123,6 +125,7 @@ impl Dispatcher {
             events: Vec::new(),
             wants: Vec::new(),
             past: PastCalls::default(),
+            has_transactions: false,
             made: 0,
             noted: 0,
         }
@@ -467,13 +470,18 @@ impl Dispatcher {
         let token = new.token.as_deref().map(|token| TokenId(self.tokens.intern(token)));
         let named = self.plan.same_if(&new.tool).and_then(|same_if| same_if.intent(&new.args));
         let args = hash(named.as_deref().unwrap_or(&new.args));
+        // Only where transactions matter: the others cost nothing.
+        self.has_transactions |= facts.once || new.act.is_some() || new.transaction.is_some();
+        let is_tracked = self.has_transactions;
+        let label = format!("{}\n{}", new.run, new.transaction.as_deref().unwrap_or_default());
         let shared = self.names.take(SharedBy {
             run: hash(&new.run),
             tool: hash(&new.tool),
             server: self.plan.server(&new.tool),
             key: new.key.as_deref().map(hash),
+            transaction: is_tracked.then(|| (hash(&label), facts.once)),
             args,
-            compares_args: self.plan.playbook.graph.as_ref().is_some_and(|graph| graph.stuck.is_some()),
+            compares_args: is_tracked || self.plan.playbook.graph.as_ref().is_some_and(|graph| graph.stuck.is_some()),
         });
         let (action, step) = of.unzip();
         let (number, of) = (self.made, action.and_then(|action| self.calls.get(action)).map(|action| action.number));
@@ -603,6 +611,7 @@ impl Dispatcher {
         let new = NewCall {
             name: format!("{}/{name}", of.name),
             run: of.run.clone(),
+            transaction: of.transaction.clone(),
             tool: named.tool.to_string(),
             args: of.steps.get(name).unwrap_or(&of.args).clone(),
             key: of.key.as_ref().map(|key| format!("{key}/{name}")),

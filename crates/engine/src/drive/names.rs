@@ -2,10 +2,13 @@
 //! runs that nothing needs any more are given out again. And the names of calls that events mention, which may have left.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
 
 use crate::dispatch::{Machine, RetryBalanceKey};
 use crate::event::{AdmissionRefusal, Decision, DecisionEvent, Outcome, OutcomeKind, StopReason};
-use crate::ids::{ActionId, ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, ToolId};
+use crate::ids::{ActionId, ArgsId, CallId, ErrorId, Interner, KeyId, RunId, ServerId, ToolId, TransactionId};
 use crate::plan::Plan;
 
 /// Up to this many unused names are kept.
@@ -157,6 +160,7 @@ pub(crate) struct Names<R> {
     pub keys: Numbers<KeyRequests>,
     pub runs: Numbers<RunNames<R>>,
     tools: BTreeMap<u128, u32>,
+    transactions: BTreeMap<u128, u32>,
     args: BTreeMap<u128, u32>,
     pub servers: Interner,
     /// The names of the calls that opened breakers last, by server.
@@ -172,6 +176,8 @@ pub(crate) struct SharedBy<'a> {
     pub tool: u128,
     pub server: &'a str,
     pub key: Option<u128>,
+    /// Its transaction, if that matters, and whether its request is done once in it.
+    pub transaction: Option<(u128, bool)>,
     pub args: u128,
     /// Whether the arguments of calls without a key are compared too.
     pub compares_args: bool,
@@ -184,7 +190,16 @@ pub(crate) struct SharedIds {
     pub tool: ToolId,
     pub server: ServerId,
     pub key: Option<KeyId>,
+    pub transaction: Option<TransactionId>,
+    pub once: Option<KeyId>,
     pub args: ArgsId,
+}
+
+impl SharedIds {
+    /// The key by which calls are one request to the dispatcher.
+    fn shared_key(&self) -> Option<KeyId> {
+        self.once.or(self.key)
+    }
 }
 
 /// A call as events know it.
@@ -212,12 +227,15 @@ impl<R: Default> Names<R> {
         let (run, tool) = (RunId(self.runs.take(by.run)), ToolId(number(&mut self.tools, by.tool)));
         let server = ServerId(self.servers.intern(by.server));
         let key = by.key.map(|key| self.key(key, by.args));
+        let once = by.transaction.filter(|(_, once)| *once);
+        let once = once.map(|(of, _)| KeyId(self.keys.take(joined([of, by.tool, by.key.unwrap_or(by.args)]))));
+        let transaction = by.transaction.map(|(of, _)| TransactionId(number(&mut self.transactions, of)));
         let args = match (by.compares_args, key) {
             (true, _) => ArgsId(number(&mut self.args, by.args)),
             (false, Some((_, args))) => args,
             (false, None) => ArgsId(0),
         };
-        SharedIds { run, tool, server, key: key.map(|(key, _)| key), args }
+        SharedIds { run, tool, server, key: key.map(|(key, _)| key), transaction, once, args }
     }
 
     /// The number of a key, and of the arguments with which it is used.
@@ -230,7 +248,7 @@ impl<R: Default> Names<R> {
     /// A call that has these numbers has left: keys that no later call needs are forgotten.
     pub(crate) fn release(&mut self, machine: &Machine, shared: SharedIds) {
         self.runs.release(shared.run.0);
-        if let Some(key) = shared.key {
+        for key in [shared.key, shared.once].into_iter().flatten() {
             self.keys.release(key.0);
             let mut bound: Option<BTreeSet<KeyId>> = None; // few sweeps ask
             self.keys.sweep(|key, _| {
@@ -268,10 +286,9 @@ impl<R: Default> Names<R> {
                     name.clone_into(taker);
                 }
             }
-            (Decision::Outcome(outcome), Some(SharedIds { key: Some(key), .. }))
-                if outcome.kind.is_success() && machine.keeps_success_of(key, event.call) =>
-            {
-                if let Some(requests) = self.keys.get_mut(key.0) {
+            (Decision::Outcome(outcome), Some(shared)) if outcome.kind.is_success() => {
+                let key = shared.shared_key().filter(|key| machine.keeps_success_of(*key, event.call));
+                if let Some(requests) = key.and_then(|key| self.keys.get_mut(key.0)) {
                     name.clone_into(&mut requests.leader);
                 }
             }
@@ -288,7 +305,7 @@ impl<R: Default> Names<R> {
                 Mention::Open(leader, last_error)
             }
             Decision::ServedFromCache { .. } | Decision::Outcome(Outcome { kind: OutcomeKind::Cached { .. }, .. }) => {
-                Mention::Left(&self.keys.get(call.shared?.key?.0)?.leader)
+                Mention::Left(&self.keys.get(call.shared?.shared_key()?.0)?.leader)
             }
             Decision::Refused { why: AdmissionRefusal::InvalidTransition, by: Some(by), .. } => {
                 let action = plan.action(call.tool)?;
@@ -340,6 +357,12 @@ impl NamedCall<'_> {
         let id = plan.playbook.verdict(verdict).then.retry()?.retry_budget?;
         Some((id, plan.playbook.retry_budget(id).scope(self.shared?.server)))
     }
+}
+
+/// One hash of several.
+fn joined(parts: [u128; 3]) -> u128 {
+    let half = |seed| u128::from(FixedState::with_seed(seed).hash_one(parts));
+    half(3) << 64 | half(4)
 }
 
 /// The number of a name that is never forgotten.

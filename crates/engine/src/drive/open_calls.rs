@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::input::Calls;
 use super::names::{NamedCall, SharedIds};
 use crate::dispatch::StepOf;
-use crate::event::{Decision, DecisionEvent, Draw, ErrorFacts, Outcome, RequestKind, ValidNext};
+use crate::event::{Act, Decision, DecisionEvent, Draw, ErrorFacts, Outcome, RequestKind, ValidNext};
 use crate::evidence::{CallWatch, Moment};
 use crate::ids::{CallId, ErrorId, TokenId};
 use crate::plan::{DrivenCall, Plan};
@@ -29,6 +29,10 @@ pub struct NewCall {
     pub key: Option<String>,
     /// Its reversal token.
     pub token: Option<String>,
+    /// Its transaction; none: that of its run.
+    pub transaction: Option<String>,
+    /// What it does with its transaction; none: it is a call of a tool. Of state, `tool` is the name.
+    pub act: Option<Act>,
     /// The timeout of its attempts; none: that of its tool.
     pub timeout: Option<Duration>,
     /// How long its caller waits: no further attempt starts later.
@@ -141,7 +145,7 @@ impl OpenCall {
 
     /// The call for the machine.
     pub(super) fn driven(&self) -> DrivenCall<'_> {
-        let SharedIds { run, tool, server, key, args } = self.shared;
+        let SharedIds { run, tool, server, key, transaction, once, args } = self.shared;
         DrivenCall {
             name: &self.new.name,
             group: None,
@@ -151,6 +155,9 @@ impl OpenCall {
             server,
             run,
             key,
+            transaction,
+            once,
+            act: self.new.act,
             token: self.token,
             args,
             at: self.at,

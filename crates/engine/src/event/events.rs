@@ -5,6 +5,7 @@ use super::fields::{Class, Draw, FieldKey, FieldValue, NameId, TokensLeft};
 use super::outcome::{EffectClaim, Outcome, OutcomeKind, OutcomeWord};
 use super::reason::{AdmissionRefusal, DeprecationReason, OpenReason, ReversalRefusal, SuppressionReason};
 use super::request::{Provenance, RequestKind, Status};
+use super::transaction::Became;
 use crate::ids::{
     ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId,
 };
@@ -196,6 +197,13 @@ events! {
         /// Why.
         why: DeprecationReason => Reason,
     } does(DeprecateToolCall);
+    /// A transaction began or ended, or a write of state in it was staged, committed or discarded.
+    Transaction = "transaction" (Scope) {
+        /// What became of it.
+        became: Became => Became,
+        /// The call because of which it is rolled back.
+        by: Option<CallId> => Cause,
+    };
     /// The call ended. [`Outcome::each_field`] has the fields of its outcome.
     Outcome = "outcome" (End) [outcome: Outcome => Outcome (FieldValue::Word(outcome.kind.as_str()))];
 }
@@ -216,6 +224,8 @@ enum Role {
     GiveUp,
     /// It changes what the graph offers after the call.
     Offer,
+    /// It says what becomes of state.
+    Scope,
     /// The end.
     End,
 }
@@ -231,7 +241,9 @@ impl EventKind {
         match self.role() {
             Role::Attempt | Role::Resend => Class::AttemptsChanged,
             Role::Waiting => Class::TimingOnly,
-            Role::Admission | Role::Stop | Role::GiveUp | Role::Offer | Role::End => Class::OutcomeChanged,
+            Role::Admission | Role::Stop | Role::GiveUp | Role::Offer | Role::Scope | Role::End => {
+                Class::OutcomeChanged
+            }
         }
     }
 

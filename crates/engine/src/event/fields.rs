@@ -8,6 +8,7 @@ use super::finding::FindingId;
 use super::outcome::{EffectClaim, FailureClass, OutcomeWord};
 use super::reason::{AdmissionRefusal, DeprecationReason, OpenReason, ReversalRefusal, StopReason, SuppressionReason};
 use super::request::{Provenance, RequestKind, Status};
+use super::transaction::Became;
 use crate::ids::{
     ActionId, AttemptNo, CallId, ErrorId, EvidenceId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId,
 };
@@ -93,6 +94,7 @@ fields! {
     Step = "step": FieldType::Name, OutcomeChanged, Always;
     Completed = "completed_steps": FieldType::Names, OutcomeChanged, Always;
     Skipped = "skipped": FieldType::Names, OutcomeChanged, Always;
+    Became = "became": FieldType::Word(&Became::WORDS), OutcomeChanged, Always;
     ActsAgain = "acts_again": FieldType::Flag, EffectChanged, IfSet;
 }
 
@@ -246,6 +248,7 @@ values! {
     OutcomeWord: outcome => FieldValue::Word(outcome.as_str());
     EffectClaim: claim => FieldValue::Word(claim.as_str());
     AdmissionRefusal: why => FieldValue::Word(why.as_str());
+    Became: became => FieldValue::Word(became.as_str());
     SuppressionReason: why => FieldValue::Word(why.as_str());
     ReversalRefusal: why => FieldValue::Word(why.as_str());
     OpenReason: why => FieldValue::Word(why.as_str());

@@ -66,8 +66,12 @@ words! {
         UnsafeAdvice = "unsafe_advice" => FindingSeverity::Unsafe,
         /// A tool that is declared or assumed a read has an effect in the ledger.
         ReadActed = "read_acted" => FindingSeverity::Unsafe,
+        /// A write that had succeeded, made again after its transaction had begun again.
+        Reexecuted = "reexecuted" => FindingSeverity::Unsafe,
         /// A gated write that cannot be repeated safely was sent while an earlier call of its action was still open.
         SentWhileRunning = "sent_while_running" => FindingSeverity::Unsafe,
+        /// State was committed though a call of its transaction was not known to be done.
+        CommittedOverFailure = "committed_over_failure" => FindingSeverity::Doubt,
         /// A failure that no rule matches.
         Unclassified = "unclassified" => FindingSeverity::Doubt,
         /// An answer is missing.

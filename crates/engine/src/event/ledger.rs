@@ -17,6 +17,12 @@ words! {
         Reversed = "reversed",
         /// A recorded or modelled write failed; whether it acted is unknown.
         Unobserved = "unobserved",
+        /// A write of state waited for the commit of its transaction.
+        Staged = "staged",
+        /// It was committed.
+        Committed = "committed",
+        /// It was discarded.
+        Discarded = "discarded",
     }
 }
 
@@ -29,13 +35,15 @@ pub enum Intent {
     Unkeyed(RunId, ToolId, ArgsId),
     /// A call of a repeatable tool: itself.
     Single(CallId),
+    /// State by its name.
+    State(ToolId),
 }
 
 impl Intent {
     /// The tool; none for a call of a repeatable tool.
     pub const fn tool(self) -> Option<ToolId> {
         match self {
-            Intent::Keyed(tool, _) | Intent::Unkeyed(_, tool, _) => Some(tool),
+            Intent::Keyed(tool, _) | Intent::Unkeyed(_, tool, _) | Intent::State(tool) => Some(tool),
             Intent::Single(_) => None,
         }
     }
@@ -96,6 +104,7 @@ impl IntentBalance {
                     balance.effects = balance.effects.saturating_sub(1);
                 }
                 LedgerKind::Unobserved => balance.unobserved += 1,
+                LedgerKind::Staged | LedgerKind::Committed | LedgerKind::Discarded => {}
             }
         }
         balance

@@ -12,6 +12,7 @@ mod outcome_fields;
 mod reason;
 mod request;
 mod steps_end;
+mod transaction;
 mod transcript;
 mod words;
 
@@ -28,4 +29,5 @@ pub use reason::{
 };
 pub use request::{Provenance, RequestKind, Status};
 pub use steps_end::StepsEnd;
+pub use transaction::{Act, Became};
 pub use transcript::{ActionNames, PlaybookNames, Transcript, unnamed};

@@ -74,6 +74,8 @@ words! {
         BudgetExceeded = "budget_exceeded" => (INTERNAL_ERROR, "end the run, or give it more tool calls"),
         /// The breaker of the tool's server is open.
         CircuitOpen = "circuit_open" => (INTERNAL_ERROR, "make the call when the breaker lets one pass"),
+        /// A call of the transaction is not known to be done, or state of it was lost in a crash.
+        RolledBack = "rolled_back" => (INTERNAL_ERROR, "make the failed call again, or begin the transaction again"),
         /// Too many calls wait for a permit.
         QueueFull = "queue_full" => (INTERNAL_ERROR, "send the call again when others have ended"),
     }

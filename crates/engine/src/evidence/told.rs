@@ -244,7 +244,8 @@ const fn refusal(why: AdmissionRefusal) -> (FailureClass, Boundary) {
         | AdmissionRefusal::KeyLength
         | AdmissionRefusal::KeyReused
         | AdmissionRefusal::KeyInFlight
-        | AdmissionRefusal::Unsettled => (FailureClass::CapabilityDenied, Boundary::Action),
+        | AdmissionRefusal::Unsettled
+        | AdmissionRefusal::RolledBack => (FailureClass::CapabilityDenied, Boundary::Action),
         AdmissionRefusal::NotFound | AdmissionRefusal::Schema | AdmissionRefusal::KeyMissing => {
             (FailureClass::CapabilityDenied, Boundary::ConnectorManifest)
         }

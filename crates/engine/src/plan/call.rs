@@ -3,8 +3,10 @@
 use crate::call::{RecordedAnswer, RecordedCall};
 use crate::classify::keyed_for;
 use crate::dispatch::{CallFacts, GateFacts, RequestCheck, StepOf};
-use crate::event::{Draw, ErrorFacts, Intent, KeyDialect, KeyHistory, RequestKind};
-use crate::ids::{ArgsId, AttemptNo, CallId, EvidenceId, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
+use crate::event::{Act, Draw, ErrorFacts, Intent, KeyDialect, KeyHistory, RequestKind};
+use crate::ids::{
+    ArgsId, AttemptNo, CallId, EvidenceId, KeyId, RunId, ServerId, StepId, TokenId, ToolId, TransactionId,
+};
 use crate::playbook::{Access, ToolFacts};
 use crate::time::{Duration, Instant};
 use crate::upstream::{AnswerSource, MissingAnswerPolicy, Tape, UpstreamReply};
@@ -31,6 +33,12 @@ pub struct DrivenCall<'a> {
     pub run: RunId,
     /// The idempotency key.
     pub key: Option<KeyId>,
+    /// The transaction that it belongs to, if that matters.
+    pub transaction: Option<TransactionId>,
+    /// The key of a request that is done once in it.
+    pub once: Option<KeyId>,
+    /// What it does with its transaction.
+    pub act: Option<Act>,
     /// The reversal token.
     pub token: Option<TokenId>,
     /// The canonical arguments, as far as they make the request.
@@ -67,6 +75,9 @@ impl<'a> DrivenCall<'a> {
             server: ServerId(0),
             run: RunId(0),
             key: call.is_keyed().then_some(KeyId(0)),
+            transaction: None,
+            once: None,
+            act: None,
             token: call.has_token().then_some(TokenId(0)),
             args: ArgsId(0),
             at: call.at.unwrap_or(Instant::ZERO),
@@ -192,6 +203,9 @@ impl<'a> DrivenCall<'a> {
             breaker: None, // the plan knows
             run: self.run,
             key: self.key,
+            transaction: self.transaction,
+            once: self.once,
+            act: self.act,
             ignores_keys: self.facts.ignores_keys,
             never_retried: self.facts.never_retried,
             key_is_reused: match self.source {
@@ -223,7 +237,7 @@ impl<'a> DrivenCall<'a> {
 
     /// What the call wants done once; none for a read, which wants nothing done.
     pub fn intent(&self, id: CallId) -> Option<Intent> {
-        (self.facts.access == Access::Write).then(|| self.booked_intent(id))
+        (self.facts.access == Access::Write && self.act.is_none()).then(|| self.booked_intent(id))
     }
 
     /// The run that is a part of its request: one for all where the tool facts say that runs do not matter.

@@ -89,7 +89,7 @@ impl Plan {
             classifier: Arc::new(Classifier::new(&playbook)),
             names: playbook.names(),
             reserved: Reserved::of(&playbook),
-            shares_state: playbook.shares_state(),
+            shares_state: playbook.shares_state() || tools.any_once,
             shares_tokens: playbook.verdicts.iter().any(|verdict| may_redeem(&verdict.then)),
             checks_requests: playbook.refuses_unknown_tools
                 || playbook.sharing.dedupe.is_some()
@@ -279,6 +279,7 @@ fn both(one: ToolFacts, other: ToolFacts) -> ToolFacts {
         needs_key: false, // the registry asks each step
         never_retried: one.never_retried || other.never_retried,
         across_runs: one.across_runs && other.across_runs,
+        once: one.once && other.once,
         resends: one.resends || other.resends,
         declared: one.declared && other.declared,
         seems_to_read: one.seems_to_read && other.seems_to_read,

@@ -42,6 +42,8 @@ pub struct ToolFacts {
     pub never_retried: bool,
     /// Whether the same request in another run, input or file is the same intent.
     pub across_runs: bool,
+    /// Whether a request is done at most once in its transaction.
+    pub once: bool,
     /// Whether the client of the tool sends a request again by itself: then the answer is the answer to the last one. It
     /// decides nothing; `explain` tells.
     pub resends: bool,
@@ -68,6 +70,7 @@ impl ToolFacts {
         needs_key: false,
         never_retried: false,
         across_runs: false,
+        once: false,
         resends: false,
         declared: false,
         seems_to_read: false,
@@ -97,6 +100,8 @@ pub struct Tools {
     any_server: bool,
     /// Whether any row says what makes a request.
     any_request: bool,
+    /// Whether any row says that its requests are done once.
+    pub any_once: bool,
 }
 
 /// The facts of one name or glob.
@@ -137,6 +142,8 @@ pub struct OmittedFacts {
     pub retry: bool,
     /// Whether runs are apart.
     pub across: bool,
+    /// Whether a request is done once.
+    pub once: bool,
 }
 
 impl OmittedFacts {
@@ -150,6 +157,7 @@ impl OmittedFacts {
             key: self.key && other.key,
             retry: self.retry && other.retry,
             across: self.across && other.across,
+            once: self.once && other.once,
         }
     }
 }
@@ -236,7 +244,7 @@ impl ToolRow {
 
     /// Its facts, with omitted ones taken from `weaker`.
     fn over(&self, weaker: ToolFacts) -> ToolFacts {
-        let OmittedFacts { idempotent, repeatable, timeout, keys, key, retry, across } = self.omitted;
+        let OmittedFacts { idempotent, repeatable, timeout, keys, key, retry, across, once } = self.omitted;
         ToolFacts {
             idempotent: if idempotent { weaker.idempotent } else { self.facts.idempotent },
             repeatable: if repeatable { weaker.repeatable } else { self.facts.repeatable },
@@ -245,6 +253,7 @@ impl ToolRow {
             needs_key: if key { weaker.needs_key } else { self.facts.needs_key },
             never_retried: if retry { weaker.never_retried } else { self.facts.never_retried },
             across_runs: if across { weaker.across_runs } else { self.facts.across_runs },
+            once: if once { weaker.once } else { self.facts.once },
             resends: self.facts.resends || weaker.resends,
             ..self.facts
         }
@@ -273,7 +282,8 @@ impl Tools {
         let any = |says: fn(&ToolRow) -> bool| rows.iter().chain(weaker.iter().flatten()).any(says);
         let (any_schema, any_server) = (any(|row| row.schema.is_some()), any(|row| row.server.is_some()));
         let any_request = any(|row| row.same_if.is_some() || row.facts.across_runs);
-        Tools { rows, weaker, any_schema, any_server, any_request }
+        let any_once = any(|row| row.facts.once);
+        Tools { rows, weaker, any_schema, any_server, any_request, any_once }
     }
 
     /// The facts of `tool`: from the row of its name, else from the first glob that matches. Weaker rows supply omitted

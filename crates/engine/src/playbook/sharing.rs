@@ -42,6 +42,18 @@ pub struct Dedupe {
     pub most_keys: u32,
 }
 
+impl Dedupe {
+    /// The rules for requests that are done once in a transaction: what they did is known until its commit.
+    pub const ONCE: Dedupe = Dedupe {
+        window: Duration::from_micros(u64::MAX),
+        in_flight: InFlightKey::Join,
+        takeover: None,
+        min_key_len: 0,
+        max_key_len: u32::MAX,
+        most_keys: u32::MAX,
+    };
+}
+
 words! {
     /// What becomes of a call whose key is in flight.
     pub enum InFlightKey {

@@ -54,7 +54,9 @@ impl ActiveCall {
         let alone = DrivenCall::recorded(&self.call, self.facts, beyond);
         let alone = DrivenCall { token: self.token, at: self.start, step: self.step, ..alone };
         match self.shared {
-            Some(SharedIds { run, tool, server, key, args }) => DrivenCall { run, tool, server, key, args, ..alone },
+            Some(SharedIds { run, tool, server, key, transaction, once, args }) => {
+                DrivenCall { run, tool, server, key, transaction, once, args, ..alone }
+            }
             None => alone,
         }
     }

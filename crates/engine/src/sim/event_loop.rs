@@ -225,6 +225,7 @@ impl EventLoop {
         }
         debug_assert!(machine == self.machine, "the inputs give the machine");
         self.machine = machine;
+        self.machine.lose_state(back, &mut self.buffer);
         let under_way: Vec<(Instant, PendingEvent)> = std::iter::from_fn(|| self.queue.pop()).collect();
         self.pending.fill(0);
         for (due, pending) in under_way {

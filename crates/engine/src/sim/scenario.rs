@@ -7,7 +7,7 @@ use super::crash::{Crash, CrashAt};
 use crate::dispatch::StepOf;
 use crate::event::Intent;
 use crate::fixture::{Fixture, FixtureCall, FixtureTool};
-use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId, StepId, TokenId, ToolId};
+use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId, StepId, TokenId, ToolId, TransactionId};
 use crate::plan::{DrivenCall, Plan};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
 use crate::time::{Duration, Instant};
@@ -56,7 +56,10 @@ pub struct LaterStart {
 impl<'a> Scenario<'a> {
     /// The scenario of a fixture; its own tool facts take precedence over those of the plan.
     pub fn of_fixture(fixture: &'a Fixture, plan: &'a Plan) -> Scenario<'a> {
-        let mut names = Names { all_facts: tools_of(fixture, plan), ..Names::default() };
+        let all_facts = tools_of(fixture, plan);
+        let has_transactions =
+            all_facts.any_once || fixture.calls.iter().any(|call| call.act.is_some() || call.transaction.is_some());
+        let mut names = Names { all_facts, has_transactions, ..Names::default() };
         let mut order: Vec<usize> = (0..fixture.calls.len()).collect();
         order.sort_by_key(|&n| fixture.calls[n].at);
         let mut places = vec![CallId(0); order.len()];
@@ -120,6 +123,7 @@ impl<'a> Scenario<'a> {
                 let of_run = run.map_or_else(String::new, |run| format!(" of {run}"));
                 format!("{}{}{of_run}", tool(id), self.args.name(args.0).unwrap_or("{}"))
             }
+            Intent::State(name) => tool(name).to_owned(),
             Intent::Single(call) => {
                 let call = self.calls.get(call.index());
                 call.map_or("?".to_owned(), |call| format!("{}:{}", call.tool_name, call.name))
@@ -138,6 +142,9 @@ struct Names {
     tokens: Interner,
     runs: Interner,
     servers: Interner,
+    transactions: Interner,
+    /// Whether its calls have to do with transactions.
+    has_transactions: bool,
 }
 
 impl Names {
@@ -145,8 +152,13 @@ impl Names {
     fn call<'a>(&mut self, fixture: &'a Fixture, plan: &'a Plan, call: &'a FixtureCall) -> DrivenCall<'a> {
         let named = plan.playbook.action_named(&call.tool).filter(|_| call.is_action);
         let tool_name: &'a str = named.map_or(&call.tool, |action| &action.tool);
-        let facts = plan.facts_among(&self.all_facts, tool_name);
+        let facts = match call.act {
+            None => plan.facts_among(&self.all_facts, tool_name),
+            Some(_) => ToolFacts { access: Access::Read, declared: true, ..ToolFacts::ASSUMED }, // nothing is sent
+        };
         let (key, written_key) = self.key_of(call, plan, facts);
+        let args = self.args_of(tool_name, call.compared_args.as_ref().unwrap_or(&call.args));
+        let transaction = self.has_transactions.then(|| (self.transaction_of(call), facts.once));
         DrivenCall {
             name: &call.name,
             group: call.group.as_deref(),
@@ -156,8 +168,11 @@ impl Names {
             server: ServerId(self.servers.intern(self.all_facts.server(tool_name))),
             run: RunId(self.runs.intern(call.run.as_deref().unwrap_or_default())),
             key,
+            transaction: transaction.map(|(id, _)| id),
+            once: transaction.and_then(|(id, is_once)| is_once.then(|| self.once(id, tool_name, key, args))),
+            act: call.act,
             token: call.token.as_deref().map(|token| TokenId(self.tokens.intern(token))),
-            args: self.args_of(tool_name, call.compared_args.as_ref().unwrap_or(&call.args)),
+            args,
             at: call.at,
             timeout: call.timeout.unwrap_or(facts.timeout),
             answer_within: None,
@@ -168,6 +183,17 @@ impl Names {
             seed: fixture.seed,
             step: None,
         }
+    }
+
+    /// The transaction of a call: by its label, else that of its run.
+    fn transaction_of(&mut self, call: &FixtureCall) -> TransactionId {
+        let (run, label) = (call.run.as_deref().unwrap_or_default(), call.transaction.as_deref().unwrap_or_default());
+        TransactionId(self.transactions.intern(&format!("{run}\n{label}")))
+    }
+
+    /// The key of a request that is done once in a transaction.
+    fn once(&mut self, of: TransactionId, tool: &str, key: Option<KeyId>, args: ArgsId) -> KeyId {
+        KeyId(self.keys.intern(&format!("{} {tool} {key:?} {args:?}", of.0)))
     }
 
     /// The arguments that make a request of a tool.
@@ -248,6 +274,7 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         needs_key: row.needs_key.unwrap_or_default(),
         never_retried: row.never_retried.unwrap_or_default(),
         across_runs: row.across_runs.unwrap_or_default(),
+        once: row.once.unwrap_or_default(),
         resends: false,
         declared: true,
         seems_to_read: false,
@@ -260,6 +287,7 @@ fn tool_row(row: &FixtureTool) -> Option<ToolRow> {
         key: row.needs_key.is_none(),
         retry: row.never_retried.is_none(),
         across: row.across_runs.is_none(),
+        once: row.once.is_none(),
     };
     let server = row.server.as_deref().map(Arc::from);
     let known = ToolRow::new(row.pattern.clone(), facts).ok()?;

@@ -100,9 +100,9 @@ impl Session {
         let mut in_run = 0;
         let shared = shared.map(|hashes| {
             in_run = hashes.run;
-            let SharedHashes { run, tool, server, key, args, compares_args, name: own } = hashes;
+            let SharedHashes { run, tool, server, key, transaction, args, compares_args, name: own } = hashes;
             name = own;
-            self.names.take(SharedBy { run, tool, server: &server, key, args, compares_args })
+            self.names.take(SharedBy { run, tool, server: &server, key, transaction, args, compares_args })
         });
         let mut record = Box::<SimulationRecord>::default();
         record.tallies = vec![CallTally::default()];

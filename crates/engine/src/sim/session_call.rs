@@ -54,6 +54,8 @@ pub struct SharedHashes {
     pub server: String,
     /// Its idempotency key.
     pub key: Option<u128>,
+    /// Its transaction, if that matters, and whether its request is done once in it.
+    pub transaction: Option<(u128, bool)>,
     /// Its arguments by meaning.
     pub args: u128,
     /// Whether the arguments of calls without a key are compared too.

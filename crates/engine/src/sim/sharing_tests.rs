@@ -65,6 +65,7 @@ impl Made {
 
     fn fed(&self, number: u64) -> SessionCall {
         let shared = SharedHashes {
+            transaction: None,
             run: self.run.into(),
             tool: 0,
             server: "look".to_owned(),

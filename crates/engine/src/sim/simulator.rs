@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::call::RecordedCall;
 use crate::classify::Memo;
 use crate::drive::Calls;
-use crate::event::{ErrorFacts, TokensLeft};
+use crate::event::{Act, Became, Decision, ErrorFacts, Intent, LedgerEntry, LedgerKind, Provenance, TokensLeft};
 use crate::ids::{CallId, ErrorId, StepId};
 use crate::playbook::ToolFacts;
 use crate::time::Instant;
@@ -222,7 +222,32 @@ impl Simulator {
             }
         }
         self.upstream.swap_ledger(&mut self.record.ledger);
+        self.book_state(calls);
         self.close(plan, calls);
+    }
+
+    /// Books what became of writes of state, by their names.
+    fn book_state(&mut self, calls: &[DrivenCall<'_>]) {
+        for event in &self.event_loop.buffer.events {
+            let Some(state) = calls.get(event.call.index()).filter(|call| call.act == Some(Act::State)) else {
+                continue;
+            };
+            let Decision::Transaction { became, .. } = event.what else { continue };
+            let kind = match became {
+                Became::Staged => LedgerKind::Staged,
+                Became::Committed => LedgerKind::Committed,
+                Became::Discarded => LedgerKind::Discarded,
+                Became::Begun | Became::BegunAgain | Became::RolledBack => continue,
+            };
+            self.record.ledger.add(LedgerEntry {
+                at: event.at,
+                intent: Intent::State(state.tool),
+                kind,
+                call: Some(event.call),
+                attempt: None,
+                provenance: Provenance::Modelled,
+            });
+        }
     }
 
     fn next_of(&mut self, plan: &Plan, calls: &[DrivenCall<'_>]) -> Option<Request> {

@@ -216,6 +216,9 @@ proptest! {
 fn crowd(scripts: &[Script]) -> Scenario<'_> {
     let number = |n: usize| u32::try_from(n).unwrap();
     let calls = scripts.iter().enumerate().map(|(n, script)| DrivenCall {
+        transaction: None,
+        once: None,
+        act: None,
         name: "",
         group: None,
         tool_name: "pay",
@@ -311,8 +314,16 @@ fn the_end_of_a_call_asks_only_runs_whose_calls_wait_for_it() {
         // Each run makes a call at the very moment at which the call of another one ends.
         for n in 0..count {
             let (server, name) = (String::new(), String::new());
-            let shared =
-                Some(SharedHashes { run: n.into(), tool: 0, server, key: None, args: 0, compares_args: false, name });
+            let shared = Some(SharedHashes {
+                transaction: None,
+                run: n.into(),
+                tool: 0,
+                server,
+                key: None,
+                args: 0,
+                compares_args: false,
+                name,
+            });
             let mut call = (*failed(Some(n / 2 * 40), "a", "denied")).clone();
             (call.place.line, call.answers[0].place.line) = (n * 2 + 1, n * 2 + 2);
             session.feed(SessionCall { shared, ..SessionCall::alone(n, Arc::new(call), FACTS) });
@@ -330,7 +341,16 @@ fn a_held_call_of_one_run_does_not_hold_back_calls_of_another() {
     let read = ToolFacts { access: Access::Read, ..FACTS };
     let fed = |number, run, at| {
         let (server, name) = (String::new(), String::new());
-        let shared = Some(SharedHashes { run, tool: 0, server, key: None, args: 0, compares_args: false, name });
+        let shared = Some(SharedHashes {
+            transaction: None,
+            run,
+            tool: 0,
+            server,
+            key: None,
+            args: 0,
+            compares_args: false,
+            name,
+        });
         SessionCall { shared, ..SessionCall::alone(number, failed(Some(at), "a", "timeout"), read) }
     };
     for joins_runs in [true, false] {

@@ -24,7 +24,7 @@ pub struct NetEffects {
 
 impl Ledger {
     /// Adds an entry.
-    pub(super) fn add(&mut self, entry: LedgerEntry) {
+    pub(crate) fn add(&mut self, entry: LedgerEntry) {
         self.entries.push(entry);
     }
 
@@ -121,6 +121,7 @@ fn count(net: &mut NetEffects, entry: &LedgerEntry) {
         }
         LedgerKind::Reversed => net.effects = net.effects.saturating_sub(1),
         LedgerKind::Unobserved => net.unobserved += 1,
+        LedgerKind::Staged | LedgerKind::Committed | LedgerKind::Discarded => {}
     }
 }
 

@@ -276,6 +276,7 @@ pub(super) fn refusals(playbook: &Playbook) -> Vec<AdmissionRefusal> {
         AdmissionRefusal::BudgetExceeded => budget.is_some(),
         AdmissionRefusal::CircuitOpen => !playbook.breakers.is_empty(),
         AdmissionRefusal::QueueFull => permits.is_some(),
+        AdmissionRefusal::RolledBack => false, // what a program does with its transactions, no row decides
     };
     AdmissionRefusal::ALL.into_iter().filter(can).collect()
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{GoldenBody, GoldenValue, parse_body};
 use crate::diagnostic::{Report, Source};
 use playproof_engine::event::{
-    ActionNames, AdmissionRefusal, Decision, DecisionEvent, DeprecationReason, EffectClaim, ErrorFacts, EventKind,
-    FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason, Outcome,
-    OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
+    ActionNames, AdmissionRefusal, Became, Decision, DecisionEvent, DeprecationReason, EffectClaim, ErrorFacts,
+    EventKind, FailureClass, FieldKey, Finding, FindingBy, FindingId, Intent, LedgerEntry, LedgerKind, OpenReason,
+    Outcome, OutcomeKind, OutcomeWord, PlaybookNames, Provenance, RequestKind, ReversalRefusal, Status, StopReason,
     SuppressionReason, TokensLeft, Told, Transcript, ValidNext,
 };
 use playproof_engine::ids::{
@@ -49,6 +49,7 @@ fn decisions() -> Vec<Decision> {
         Decision::Queued { place: 3, behind: Some(CallId(0)) },
         Decision::ActionWithheld { action: ActionId(0) },
         Decision::ActionReleased { action: ActionId(0) },
+        Decision::Transaction { became: Became::RolledBack, by: Some(CallId(1)) },
         Decision::StepEnded {
             action: ActionId(1),
             step: StepId(0),

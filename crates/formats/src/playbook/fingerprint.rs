@@ -341,6 +341,9 @@ fn tool_rows(playbook: &Playbook) -> Vec<PlaybookRow> {
             if across_runs {
                 parts.insert("same_across".into(), json!("runs"));
             }
+            if tool.facts.once {
+                parts.insert("once".into(), json!("transaction"));
+            }
         }
         if is_glob(&tool.pattern) {
             if let (Some(parts), Some(last)) = (text.as_object_mut(), last_glob) {

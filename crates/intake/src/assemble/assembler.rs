@@ -24,6 +24,7 @@ use crate::assemble::keys::FirstUses;
 use crate::assemble::open::{OpenCall, OpenCalls};
 use crate::assemble::options::{AssembleOptions, Writes};
 use crate::assemble::runs::{RunSlot, RunState, RunTable};
+use crate::assemble::transactions::Transactions;
 use crate::assemble::writes;
 use crate::bad_line::BadLine;
 use crate::call::{AttemptCounts, CallBuilder, CompletedCall, is_refused};
@@ -33,8 +34,8 @@ use crate::digest::{AnswerEntry, Digest, DigestEntry, DispatchEntry, FirstUnknow
 use crate::hash::half;
 use crate::simd::prefetch;
 use crate::wire::UnknownName;
-use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Recorder, Reply};
-use playproof_engine::event::{ErrorFacts, StatusFrom};
+use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, RecordedTransaction, Recorder, Reply};
+use playproof_engine::event::{Act, ErrorFacts, StatusFrom};
 use playproof_engine::playbook::{SameIf, Tools};
 use playproof_engine::time::Instant;
 use playproof_formats::diagnostic::Report;
@@ -74,6 +75,7 @@ pub struct Assembler<'a> {
     by_resend: HashMap<u64, u64, FixedState>,
     runs: RunTable,
     ledger: InputLedger,
+    transactions: Transactions,
     first_unknown: FirstUnknown,
     /// What makes the decisions of the next lines.
     recorder: Option<Arc<Recorder>>,
@@ -104,6 +106,7 @@ impl<'a> Assembler<'a> {
             by_resend: HashMap::default(),
             runs: RunTable::default(),
             ledger: InputLedger::default(),
+            transactions: Transactions::default(),
             first_unknown: FirstUnknown::default(),
             recorder: None,
             reports: Vec::new(),
@@ -143,6 +146,7 @@ impl<'a> Assembler<'a> {
                 DigestEntry::Call(call) => self.call(call, before, closed),
                 DigestEntry::Answer(entry) => self.answer(entry, before),
                 DigestEntry::RunEnd(run) => self.run_end(run),
+                DigestEntry::Act(run, label, act, line) => self.act(run, label, act, line + before),
                 DigestEntry::Crash(run, at, place) => {
                     self.crash(run, at, Place { input: self.input, line: place.line + before });
                 }
@@ -204,6 +208,10 @@ impl<'a> Assembler<'a> {
         let hashes = *hashes;
         call.place.input = self.input;
         call.place.line += lines_before;
+        if call.transaction.is_some() || !self.transactions.is_empty() {
+            let of = self.transactions.of(hashes.run, call.transaction.as_deref(), call.place.line);
+            call.transaction = of.map(Box::new);
+        }
         let mut answers: Vec<RecordedAnswer> = call.answers.drain(..).collect();
         match answers.is_empty() {
             true => self.ledger.calls += 1,
@@ -486,12 +494,46 @@ impl<'a> Assembler<'a> {
 
     fn run_end(&mut self, run: u128) {
         self.ledger.run_ends += 1;
+        self.transactions.end_run(run);
         let Some(slot) = self.runs.find(run) else { return };
         let mut number = std::mem::take(&mut self.runs.run_mut(slot).last_open);
         while let Some(open) = self.open.get(number) {
             let before = open.before();
             self.supersede(number);
             number = before;
+        }
+    }
+
+    /// What a program does with a transaction. A commit is noted at the calls that are not known to be done.
+    fn act(&mut self, run: u128, label: Box<str>, act: Act, line: u64) {
+        self.ledger.dispatched += 1;
+        match act {
+            Act::Begin => self.transactions.begin(run, label, line),
+            Act::State | Act::Rollback => {}
+            Act::Commit => {
+                if let Some(of) = self.transactions.commit(run, label, line) {
+                    self.note_commit(run, &of);
+                }
+            }
+        }
+    }
+
+    fn note_commit(&mut self, run: u128, of: &RecordedTransaction) {
+        let mut next = self.runs.find(run).map_or(0, |slot| self.runs.run(slot).last_open);
+        let mut done: Vec<u128> = Vec::new();
+        for _ in 0..MAX_SEARCHED {
+            let Some(open) = self.open.get_mut(next) else { return };
+            let (succeeded, before) = (open.succeeded(), open.before());
+            let CallBuilder { call, hashes, .. } = &mut *open.built;
+            let is_of_it = |known: &RecordedTransaction| (&known.label, known.since) == (&of.label, of.since);
+            if let Some(known) = call.transaction.as_deref_mut().filter(|known| is_of_it(known)) {
+                if succeeded {
+                    done.push(hashes.request);
+                } else {
+                    known.was_committed = known.begun == of.begun && !done.contains(&hashes.request);
+                }
+            }
+            next = before;
         }
     }
 

@@ -12,6 +12,7 @@ mod options;
 mod runs;
 #[cfg(test)]
 mod tests;
+mod transactions;
 mod writes;
 
 pub use account::InputLedger;

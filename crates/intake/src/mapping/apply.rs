@@ -1,6 +1,7 @@
 //! Applies a mapping: each row becomes a call line, a result line, both or neither. Streams row by row. Pairs nothing: our
 //! reader does that.
 
+use playproof_engine::event::Act;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -277,6 +278,10 @@ impl Applier {
             return;
         }
         let placed = PlacedRow { row, place, span: self.finder.find(row.value.text) };
+        let acts = [(Act::Begin, &mapping.begin), (Act::Commit, &mapping.commit)];
+        if let Some((act, _)) = acts.into_iter().find(|(_, when)| any(when, row, &nothing)) {
+            self.act(act, &mapping, &placed);
+        }
         let call = mapping.calls.iter().find(|call| lists.contains(&call.records) && call.is_for(row));
         // Of a row that is there again, the result may be another one.
         let call = call.filter(|call| is_copy || self.call(call, &placed, result));
@@ -306,6 +311,17 @@ impl Applier {
         !self.seen.insert(hash::half(hash::bytes(value.raw().get().as_bytes(), number)))
     }
 
+    /// Writes what a row does with the transaction that it names as calls do.
+    fn act(&mut self, act: Act, mapping: &Mapping, placed: &PlacedRow<'_, '_>) {
+        for map in &mapping.calls {
+            let label = self.scalar(map.transaction.as_ref(), placed.row).filter(|label| !label.is_empty());
+            if let Some(label) = label {
+                let run = self.run_of(map.run.as_ref(), placed);
+                return self.lines.act(act, run.as_deref(), &label, placed.span, placed.place);
+            }
+        }
+    }
+
     /// Writes the call of a row; says whether the row is one.
     fn call(&mut self, map: &CallMap, placed: &PlacedRow<'_, '_>, result: Option<&ResultMap>) -> bool {
         let PlacedRow { row, place, span } = *placed;
@@ -333,6 +349,7 @@ impl Applier {
         let timeout =
             timeout.and_then(|found| time::span(found.raw(), self.duration_unit(map.timeout.as_ref(), &found)));
         let (key, token) = (self.scalar(map.key.as_ref(), row), self.scalar(map.token.as_ref(), row));
+        let transaction = self.scalar(map.transaction.as_ref(), row).filter(|label| !label.is_empty());
         let evidence = self.find(map.evidence.as_ref(), row);
         let evidence = evidence.as_ref().map(|evidence| listed(evidence.raw()));
         let step_of = map.step_of.as_ref();
@@ -372,6 +389,7 @@ impl Applier {
             key: key.as_deref(),
             evidence: evidence.as_deref(),
             token: token.as_deref(),
+            transaction: transaction.as_deref(),
             step,
             timeout,
             source: place,

@@ -76,8 +76,8 @@ impl MappingLowering {
         let mut overridden = |key: &str| if is_override { self.part(root, "", key) } else { Some(None) };
         let (run, tool) = (overridden("run"), overridden("tool"));
         let skip = root.optional("skip", skipped);
-        let [new_run, other_request, unfinished, cancelled, continues, detect] =
-            ["new_run", "other_request", "unfinished", "cancelled", "continues", "detect"].map(fields);
+        let [new_run, begin, commit, other_request, unfinished, cancelled, continues, detect] =
+            ["new_run", "begin", "commit", "other_request", "unfinished", "cancelled", "continues", "detect"].map(fields);
         let [not_failed, not_suspected] = ["not_failed", "not_suspected"].map(denied);
         records?;
         Some(Mapping {
@@ -88,6 +88,8 @@ impl MappingLowering {
             skip: skip?.unwrap_or_default(),
             unique: unique?,
             new_run: new_run?.unwrap_or_default(),
+            begin: begin?.unwrap_or_default(),
+            commit: commit?.unwrap_or_default(),
             pair: root.optional("pair", |pair| Pairing::parse(pair.text()?))?.unwrap_or_default(),
             other_request: other_request?.unwrap_or_default(),
             direction: direction?,
@@ -139,9 +141,9 @@ impl MappingLowering {
         let when = call.optional("where", |when| conditions(when, PartNames::Fields));
         let tool = call.get("tool").and_then(|tool| self.selector(tool, "call.tool"));
         // Reads all parts before it gives up, so that all errors are reported.
-        let keys = ["run", "id", "server", "args", "at", "timeout", "key", "evidence", "token", "parent", "step"];
-        let [run, id, server, args, at, timeout, key, evidence, token, parent, step] =
-            keys.map(|key| self.part(call, "call.", key));
+        let keys = ["run", "id", "server", "args", "at", "timeout", "key", "evidence", "token"];
+        let [run, id, server, args, at, timeout, key, evidence, token] = keys.map(|key| self.part(call, "call.", key));
+        let [transaction, parent, step] = ["transaction", "parent", "step"].map(|key| self.part(call, "call.", key));
         Some(CallMap {
             records: records?,
             records_span: call.get("records").map(At::span),
@@ -154,6 +156,7 @@ impl MappingLowering {
             key: key?,
             evidence: evidence?,
             token: token?,
+            transaction: transaction?,
             step_of: parent?.zip(step?).map(|(parent, step)| StepMap { parent, step }),
             when: when?,
             tool: tool?,

@@ -26,6 +26,10 @@ pub struct Mapping {
     pub(super) unique: Option<Selector>,
     /// A row that fits begins a new run, where rows name none.
     pub(super) new_run: Vec<RowCondition>,
+    /// A row that fits begins a transaction, perhaps again.
+    pub(super) begin: Vec<RowCondition>,
+    /// A row that fits commits one.
+    pub(super) commit: Vec<RowCondition>,
     pub(super) pair: Pairing,
     /// A row that fits asks for something else than a call, by an id that a call may have too.
     pub(super) other_request: Vec<RowCondition>,
@@ -177,6 +181,8 @@ pub(super) struct CallMap {
     pub(super) key: Option<Selector>,
     pub(super) evidence: Option<Selector>,
     pub(super) token: Option<Selector>,
+    /// The label of its transaction; the rows of `begin` and `commit` have it too.
+    pub(super) transaction: Option<Selector>,
     pub(super) step_of: Option<StepMap>,
 }
 
@@ -287,7 +293,7 @@ impl Mapping {
 
     /// Whether the rows of a list of paths can be results, and neither calls nor the beginnings of runs.
     pub(super) fn has_only_results(&self, list: usize) -> bool {
-        self.new_run.is_empty()
+        [&self.new_run, &self.begin, &self.commit].into_iter().all(Vec::is_empty)
             && !self.calls.iter().any(|call| call.records == list)
             && self.results.iter().any(|result| result.records == list)
     }
@@ -323,9 +329,11 @@ impl Mapping {
             SkippedRows::Where(when) => when.iter().collect(),
             SkippedRows::None | SkippedRows::Rest => Vec::new(),
         };
-        let all: [(_, Vec<&RowCondition>); 6] = [
+        let all: [(_, Vec<&RowCondition>); 8] = [
             ("skip", skip),
             ("new_run", self.new_run.iter().collect()),
+            ("begin", self.begin.iter().collect()),
+            ("commit", self.commit.iter().collect()),
             ("other_request", self.other_request.iter().collect()),
             ("continues", self.continues.iter().collect()),
             ("call.where", self.calls.iter().flat_map(|call| call.when.iter().flatten()).collect()),
@@ -396,8 +404,8 @@ fn keyed<'m, const N: usize>(all: [(&'static str, Vec<&'m RowCondition>); N]) ->
 impl CallMap {
     /// Its parts.
     pub(super) fn selectors(&self) -> Vec<&Selector> {
-        let CallMap { tool, server, run, id, args, at, timeout, key, evidence, token, step_of, .. } = self;
-        let others = [server, run, id, args, at, timeout, key, evidence, token].into_iter().flatten();
+        let CallMap { tool, server, run, id, args, at, timeout, key, evidence, token, transaction, step_of, .. } = self;
+        let others = [server, run, id, args, at, timeout, key, evidence, token, transaction].into_iter().flatten();
         let step = step_of.iter().flat_map(|of| [&of.parent, &of.step]);
         [tool].into_iter().chain(others).chain(step).collect()
     }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::rules::{NameKind, REDACTED, RedactionRules};
 use crate::call::CompletedCall;
 use crate::wire::UnknownName;
-use playproof_engine::call::{CallTexts, RecordedCall, RecordedDispatch, RecordedStep, Recorder, Reply};
+use playproof_engine::call::{
+    CallTexts, RecordedCall, RecordedDispatch, RecordedStep, RecordedTransaction, Recorder, Reply,
+};
 use playproof_engine::event::{ErrorFacts, Headers};
 use playproof_formats::diagnostic::{Report, Source};
 
@@ -48,6 +50,10 @@ impl RedactionRules {
         shown.parent = call.step().map(|(parent, step)| {
             let (call, step) = (self.name(NameKind::Call, parent), self.text_under("step", step));
             Box::new(RecordedStep { call: (&*call).into(), step: (&*step).into() })
+        });
+        shown.transaction = call.transaction.clone().map(|of| {
+            let label = self.text_under("transaction", &of.label);
+            Box::new(RecordedTransaction { label: (&*label).into(), ..*of })
         });
         shown.dispatch = call.dispatch.clone().map(|dispatch| {
             Box::new(RecordedDispatch {

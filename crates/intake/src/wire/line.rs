@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use playproof_engine::call::{RecordedAnswer, Recorder};
+use playproof_engine::event::Act;
 use playproof_engine::time::{Duration, Instant};
 
 /// Whether this field name suggests a line of a trace. `source` and `row` do not: many logs have them.
 pub fn is_field(name: &str) -> bool {
-    super::names::NAMES.contains(&name) && !["source", "row", "parent", "step"].contains(&name)
+    super::names::NAMES.contains(&name) && !["source", "row", "parent", "step", "transaction"].contains(&name)
 }
 
 /// The content of a line.
@@ -24,6 +25,8 @@ pub enum TraceLine<'a> {
     RunEnd(Option<Cow<'a, str>>),
     /// The death of the dispatcher of a run, or of all runs, and when.
     Crash(Option<Cow<'a, str>>, Option<Instant>),
+    /// What a program does with a transaction: its run, its label, and what.
+    Act(Option<Cow<'a, str>>, Option<Cow<'a, str>>, Act),
     /// What a dispatcher did with an earlier call.
     Dispatch(DispatchLine<'a>),
     /// What makes the decisions of the lines after it.
@@ -50,6 +53,8 @@ pub trait Listener<'a> {
     fn answer(&mut self, answer: AnswerLine<'a>);
     /// The end of a run.
     fn run_end(&mut self, run: Option<Cow<'a, str>>);
+    /// What a program does with a transaction.
+    fn act(&mut self, run: Option<Cow<'a, str>>, label: Option<Cow<'a, str>>, act: Act);
     /// The death of the dispatcher of a run, or of all runs.
     fn crash(&mut self, run: Option<Cow<'a, str>>, at: Option<Instant>);
     /// What a dispatcher did with an earlier call.
@@ -75,6 +80,10 @@ impl<'a> Listener<'a> for Option<TraceLine<'a>> {
 
     fn run_end(&mut self, run: Option<Cow<'a, str>>) {
         *self = Some(TraceLine::RunEnd(run));
+    }
+
+    fn act(&mut self, run: Option<Cow<'a, str>>, label: Option<Cow<'a, str>>, act: Act) {
+        *self = Some(TraceLine::Act(run, label, act));
     }
 
     fn crash(&mut self, run: Option<Cow<'a, str>>, at: Option<Instant>) {
@@ -123,6 +132,8 @@ pub struct CallLine<'a> {
     pub dispatcher: Option<Cow<'a, str>>,
     /// `parent` and `step`.
     pub step: Option<(Cow<'a, str>, Cow<'a, str>)>,
+    /// `transaction`.
+    pub transaction: Option<Cow<'a, str>>,
 }
 
 /// The answer of a line.

@@ -19,11 +19,12 @@ use crate::wire::fields::FieldSlices;
 use crate::wire::line::{AnswerLine, CallLine, DispatchWhat, LineError, Listener, NonTrace};
 use crate::wire::names::{
     ANSWER_WITHIN, ANSWERS, ARGS, AT, AT_MS, ATTEMPT, DISPATCHER, DRAW, ENUM_FIELDS, ENUM_VALUES, ERROR, EVIDENCE, ID,
-    KEY, LINE_FIELDS, NAMES, PARENT, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TYPE,
+    KEY, LINE_FIELDS, NAMES, PARENT, ROW, RUN, SOURCE, STARTED, STATUS, STATUS_FROM, TIMEOUT, TOKEN, TOOL, TRANSACTION,
+    TYPE,
 };
 use crate::{hash, iso};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, Reply};
-use playproof_engine::event::{Draw, ErrorFacts, StatusFrom};
+use playproof_engine::event::{Act, Draw, ErrorFacts, StatusFrom};
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::diagnostic::did_you_mean;
 
@@ -71,6 +72,10 @@ impl<'a> Lowering<'a> {
             Some("\"tool_call\"") => listener.call(self.only_call(fields)?, None),
             Some("\"tool_result\"") => listener.answer(self.answer_line(fields, &mut state)?),
             Some("\"run_end\"") => listener.run_end(self.label(fields, RUN)?),
+            Some(word) if let Some(act) = Act::parse(word.trim_matches('"')) => {
+                listener.act(self.label(fields, RUN)?, self.transaction(fields)?, act);
+                return Ok(0); // state has a name and a value of its own
+            }
             Some("\"crash\"") => listener.crash(self.label(fields, RUN)?, self.time(fields)?),
             Some("\"cancel\"") => {
                 listener.dispatch(self.dispatch_line(fields, DispatchWhat::Cancelled)?);
@@ -148,6 +153,7 @@ impl<'a> Lowering<'a> {
             token: self.label(fields, TOKEN)?,
             dispatcher: self.label(fields, DISPATCHER)?.filter(|id| !id.is_empty()),
             step: if fields.field(PARENT).is_some() { self.step(fields)? } else { None },
+            transaction: if fields.field(TRANSACTION).is_some() { self.transaction(fields)? } else { None },
         })
     }
 

@@ -37,7 +37,9 @@ pub(super) const PARENT: usize = 21;
 pub(super) const STEP: usize = 22;
 /// How long the caller of a call waits.
 pub(super) const ANSWER_WITHIN: usize = 23;
-pub(super) const LINE_FIELDS: usize = 24;
+/// Of a call: the label of its transaction.
+pub(super) const TRANSACTION: usize = 24;
+pub(super) const LINE_FIELDS: usize = 25;
 
 pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "at_ms",
@@ -64,11 +66,24 @@ pub(super) const NAMES: [&str; LINE_FIELDS] = [
     "parent",
     "step",
     "answer_within_ms",
+    "transaction",
 ];
 
 /// The values of each enum field, as written.
 pub(super) const ENUM_VALUES: [&[&str]; 4] = [
-    &["\"tool_call\"", "\"tool_result\"", "\"run_end\"", "\"cancel\"", "\"decision\"", "\"recording\"", "\"crash\""],
+    &[
+        "\"tool_call\"",
+        "\"tool_result\"",
+        "\"run_end\"",
+        "\"cancel\"",
+        "\"decision\"",
+        "\"recording\"",
+        "\"crash\"",
+        "\"begin\"",
+        "\"state\"",
+        "\"commit\"",
+        "\"rollback\"",
+    ],
     &["\"ok\"", "\"error\"", "\"suspected\"", "\"unfinished\""],
     &["\"attempt\"", "\"refresh\"", "\"reversal\"", "\"late\""],
     &["\"text\"", "\"body\"", "\"code\""],

@@ -12,7 +12,19 @@ use crate::json::BorrowedText;
 use playproof_formats::diagnostic::did_you_mean;
 
 /// The types that lines can have.
-const TYPES: [&str; 7] = ["tool_call", "tool_result", "run_end", "cancel", "decision", "recording", "crash"];
+const TYPES: [&str; 11] = [
+    "tool_call",
+    "tool_result",
+    "run_end",
+    "cancel",
+    "decision",
+    "recording",
+    "crash",
+    "begin",
+    "state",
+    "commit",
+    "rollback",
+];
 
 /// Whether a line of ours can have this type.
 pub(crate) fn is_type(name: &str) -> bool {

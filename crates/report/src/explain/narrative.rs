@@ -156,6 +156,10 @@ impl Narrator<'_> {
             Decision::Queued { place, behind } => self.on_queued(&when, place, behind),
             Decision::ActionWithheld { action } => self.on_withheld(action),
             Decision::ActionReleased { action } => self.on_released(action),
+            Decision::Transaction { became, by } => {
+                let by = by.map_or_else(String::new, |by| format!(", because of {}", self.named(by)));
+                self.say(format!("{when} {}{by}.", timeline::became(became)));
+            }
             Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
                 self.on_step_ended(step_name(action, step), ended, claim, acts_again);
             }

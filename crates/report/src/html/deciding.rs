@@ -181,6 +181,7 @@ impl Rows<'_> {
             AdmissionRefusal::BudgetExceeded => self.mark("budget", "", said),
             AdmissionRefusal::CircuitOpen => self.breaker_of(tool),
             AdmissionRefusal::QueueFull => self.mark("permits", "", said),
+            AdmissionRefusal::RolledBack => {} // no row decides it
         }
     }
 
@@ -254,7 +255,8 @@ mod tests {
     ];
 
     /// What was sent and answered, and what follows from it.
-    const DECIDED_BY_NONE: [EventKind; 6] = [
+    const DECIDED_BY_NONE: [EventKind; 7] = [
+        EventKind::Transaction,
         EventKind::ActionReleased,
         EventKind::StepEnded,
         EventKind::Cancelled,

@@ -56,6 +56,9 @@ fn words(kind: LedgerKind, provenance: Provenance) -> String {
         LedgerKind::Existing => "effect was there",
         LedgerKind::Reversed => "−1 effect, taken back",
         LedgerKind::Unobserved => "not observed",
+        LedgerKind::Staged => "staged",
+        LedgerKind::Committed => "committed",
+        LedgerKind::Discarded => "discarded",
     };
     let from = match provenance {
         Provenance::Modelled => " (modelled)",

@@ -5,8 +5,8 @@ use crate::view::{CallView, RunView};
 use playproof_analysis::envelope::WITHHELD;
 use playproof_engine::call::{AnswerTo, Reply};
 use playproof_engine::event::{
-    AdmissionRefusal, CircuitChange, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind, ReversalRefusal,
-    Status, StopReason, SuppressionReason, Transcript,
+    AdmissionRefusal, Became, CircuitChange, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind,
+    ReversalRefusal, Status, StopReason, SuppressionReason, Transcript,
 };
 use playproof_engine::ids::{ActionId, AttemptNo, CallId};
 use playproof_engine::sim::OffTape;
@@ -227,6 +227,11 @@ fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: 
         Decision::ActionReleased { action } => {
             (Tone::Decided, format!("gate: {} is offered again, because that attempt has failed", names.action(action)))
         }
+        Decision::Transaction { became: is, by } => {
+            let by = by.map_or_else(String::new, |by| format!(", because of {}", other(by)));
+            let tone = if is == Became::RolledBack { Tone::Stopped } else { Tone::Decided };
+            (tone, format!("transaction: {}{by}", became(is)))
+        }
         Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
             let again = if acts_again { "; doing it again could act again" } else { "" };
             let tone = if ended.completes_step() { Tone::Good } else { Tone::Stopped };
@@ -346,6 +351,19 @@ const fn turned_away_alone(why: AdmissionRefusal) -> &'static str {
         AdmissionRefusal::KeyReused => "its idempotency key belongs to another request",
         AdmissionRefusal::BudgetExceeded => "the run has no tool calls left",
         AdmissionRefusal::CircuitOpen => "the circuit breaker is open",
+        AdmissionRefusal::RolledBack => "a call of the transaction is not known to be done, or state of it was lost",
+    }
+}
+
+/// What became of a transaction, or of state in it, in words.
+pub const fn became(what: Became) -> &'static str {
+    match what {
+        Became::Begun => "it begins",
+        Became::BegunAgain => "it begins again, and state that was not committed is gone",
+        Became::Staged => "the state waits for the commit",
+        Became::Committed => "committed",
+        Became::Discarded => "the state is discarded",
+        Became::RolledBack => "rolled back; nothing upstream is undone",
     }
 }
 

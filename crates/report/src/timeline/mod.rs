@@ -7,6 +7,6 @@ mod tests;
 
 pub use ledger::{LedgerLine, ledger};
 pub use lines::{
-    TimelineLine, Tone, actions, cause, circuit, failure, millis, of_recording, of_run, outcome, refused, stopped,
-    suppressed, suspected, turned_away, unfinished, withheld,
+    TimelineLine, Tone, actions, became, cause, circuit, failure, millis, of_recording, of_run, outcome, refused,
+    stopped, suppressed, suspected, turned_away, unfinished, withheld,
 };

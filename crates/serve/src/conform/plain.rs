@@ -85,8 +85,8 @@ pub fn askable(plan: &Plan, fixture: &Fixture) -> Askable {
     if fixture.calls.iter().any(|call| call.is_action || !plan.steps_of(&call.tool).is_empty()) {
         return Askable { why_not: Some("has steps".to_owned()), ..Askable::default() };
     }
-    if fixture.crash.is_some() {
-        return Askable { why_not: Some("has a crash".to_owned()), ..Askable::default() };
+    if fixture.crash.is_some() || fixture.calls.iter().any(|call| call.act.is_some()) {
+        return Askable { why_not: Some("has a crash or an act".to_owned()), ..Askable::default() };
     }
     let scenario = Scenario::of_fixture(fixture, plan);
     let Recording { record, .. } = Recording::of_fixture(plan, fixture, &scenario);

@@ -6,8 +6,8 @@ use crate::dispatch::calls::Phase;
 use crate::dispatch::io::{Output, RequestCheck};
 use crate::dispatch::keys::{Handover, KeyUse, LeaderEnd};
 use crate::event::{AdmissionRefusal, Decision, EffectClaim, Outcome, OutcomeKind};
-use crate::ids::{AttemptNo, CallId, ErrorId};
-use crate::playbook::BudgetUnit;
+use crate::ids::{AttemptNo, CallId, ErrorId, KeyId};
+use crate::playbook::{BudgetUnit, Dedupe};
 use crate::time::Duration;
 
 impl Transition<'_> {
@@ -34,21 +34,27 @@ impl Transition<'_> {
     }
 
     fn take_up_key(&mut self) -> KeyUse {
-        let Some(rules) = &self.playbook.sharing.dedupe else { return KeyUse::Leads };
+        let Some((rules, key)) = self.dedupe() else { return KeyUse::Leads };
         let (now, call, facts) = (self.now, self.call, self.state().facts);
-        let Some(key) = facts.key else { return KeyUse::Leads };
         let is_bound = !self.playbook.studies(|study| study.cache_ignores_arguments);
-        let found = self.shared().keys.look_up(rules, now, call, key, &facts, is_bound);
+        let found = self.shared().keys.look_up(&rules, now, call, key, &facts, is_bound);
         if found == KeyUse::Leads && !self.playbook.studies(|study| study.registers_key_late) {
             self.register_key();
         }
         found
     }
 
+    /// The rules by which the call may be one with others, and its key.
+    fn dedupe(&mut self) -> Option<(Dedupe, KeyId)> {
+        let facts = self.state().facts;
+        let rules = if facts.once.is_some() { Some(Dedupe::ONCE) } else { self.playbook.sharing.dedupe };
+        rules.zip(facts.shared_key())
+    }
+
     /// From now on, other calls with the key follow this one.
     pub(super) fn register_key(&mut self) {
         let (now, call, facts) = (self.now, self.call, self.state().facts);
-        if let (Some(key), Some(_)) = (facts.key, &self.playbook.sharing.dedupe) {
+        if let Some((_, key)) = self.dedupe() {
             self.shared().keys.register(now, call, key, &facts);
         }
     }
@@ -66,9 +72,11 @@ impl Transition<'_> {
     /// A follower leads if its leader has been silent for too long, or asks to be woken when it will have been. Only where
     /// the request may be sent again: the leader is not lost for sure, and goes on.
     pub(super) fn take_over_silent(&mut self) {
-        let Some(after) = self.playbook.sharing.dedupe.and_then(|rules| rules.takeover) else { return };
+        let Some((Dedupe { takeover: Some(after), .. }, key)) = self.dedupe() else { return };
         let (now, call, facts) = (self.now, self.call, self.state().facts);
-        let Some(key) = facts.key.filter(|_| facts.is_safe_to_resend()) else { return };
+        if !facts.is_safe_to_resend() {
+            return;
+        }
         match self.shared().keys.take_over(now, key, call, after) {
             None => {}
             Some((_, Some(at))) => self.out.outputs.push(Output::Wake { call, at }),
@@ -121,7 +129,7 @@ impl Transition<'_> {
     /// The call has ended: its followers end as it did, or one of them leads now.
     pub(in crate::dispatch) fn pass_on(&mut self, outcome: Outcome) {
         let facts = self.state().facts;
-        let Some(key) = facts.key else { return };
+        let Some(key) = facts.shared_key() else { return };
         let end = match outcome.kind {
             OutcomeKind::Succeeded | OutcomeKind::SucceededAfterCompensation => LeaderEnd::Succeeded(outcome.claim),
             _ if outcome.attempts == 0 => LeaderEnd::Lost,

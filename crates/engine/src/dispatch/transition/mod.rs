@@ -11,5 +11,6 @@ mod server;
 mod start;
 mod step;
 mod steps;
+mod transaction;
 
 pub(super) use step::Transition;

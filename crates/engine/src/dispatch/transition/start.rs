@@ -161,7 +161,7 @@ impl Transition<'_> {
     /// A follower stops waiting. What its leader did for the same request is not known to it.
     fn leave_leader(&mut self) {
         let (call, facts) = (self.call, self.state().facts);
-        if let Some(key) = facts.key {
+        if let Some(key) = facts.shared_key() {
             self.shared().keys.leave(key, call);
         }
         self.state().add_claim(EffectClaim::Unknown);

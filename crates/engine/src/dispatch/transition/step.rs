@@ -147,6 +147,7 @@ impl Transition<'_> {
         self.state().phase = Phase::Done(outcome);
         self.leave_gate(&outcome);
         self.emit(Decision::Outcome(outcome));
+        self.leave_transaction(&outcome);
         if let Some(StepOf { action: Some(action), step }) = self.state().facts.step {
             self.end_step(action, step, &outcome);
         }
@@ -162,7 +163,7 @@ impl Transition<'_> {
         }
         let (call, state) = (self.call, self.state());
         let (unsent, run, is_keyed) =
-            (std::mem::take(&mut state.has_reserved), state.facts.run, state.facts.key.is_some());
+            (std::mem::take(&mut state.has_reserved), state.facts.run, state.facts.shared_key().is_some());
         let shared = self.shared();
         if unsent {
             shared.budget.give_back(run);

@@ -43,6 +43,7 @@ fn row(name: &Key<'_>, at: At<'_>) -> Option<ToolRow> {
         needs_key: at.says("key", "required")?,
         never_retried: at.says("retry", "never")?,
         across_runs: at.optional("same_across", At::text)?.is_some_and(|word| word == "runs"),
+        once: at.says("once", "transaction")?,
         resends: false, // `retried_upstream` says it
         declared: true,
         seems_to_read: false,
@@ -66,6 +67,7 @@ fn row(name: &Key<'_>, at: At<'_>) -> Option<ToolRow> {
         key: is_omitted("key"),
         retry: is_omitted("retry"),
         across: is_omitted("same_across"),
+        once: is_omitted("once"),
     };
     let server = at.optional("server", At::text)?.map(Arc::from);
     let upstream_retries = at.number("upstream_retries")?;
@@ -101,7 +103,9 @@ pub(crate) fn same_if(at: At<'_>) -> Option<SameIf> {
 
 /// Refuses to say what makes a request of a tool of which each call is one.
 pub(crate) fn refuse_repeatable(at: At<'_>) -> bool {
-    let Some(key) = ["same_if", "same_across"].into_iter().find(|key| at.get(key).is_some()) else { return true };
+    let Some(key) = ["same_if", "same_across", "once"].into_iter().find(|key| at.get(key).is_some()) else {
+        return true;
+    };
     let message = format!("each call of a `repeatable` tool is a request of its own: `{key}` says nothing");
     let said = Diagnostic::error("same_if_repeatable", message);
     at.report(said.at(at.key_span(key).unwrap_or_default(), "of a `repeatable` tool").help("keep one of both"));
