@@ -409,7 +409,7 @@ fn wrong_usage() {
         (&["replay", "--playbook=standrd", "trace.jsonl"], "next: playproof replay --playbook=standard trace.jsonl"),
         (&["help", "duplicat_effect"], "did you mean `duplicate_effect`?"),
         (&["help", "playbook", "dispatchr"], "next: playproof help playbook dispatcher"),
-        (&["help", "server_delay"], "the text of `retry_with_backoff` speaks of it"),
+        (&["help", "cancel"], "speaks of it"),
         (&["formats", "convert", "trace.jsonl"], "next: playproof replay trace.jsonl"),
     ] {
         let run = place.run(args);

@@ -35,7 +35,7 @@ fn native() -> Vec<Value> {
     vec![
         json!({"type": "tool_call", "run_id": "r", "call_id": "c", "tool": "pay", "at_ms": 0, "at": "2026-01-05T10:00:00Z",
             "args": {"order": "o"}, "idempotency_key": "k", "evidence_refs": ["e"], "reversal_token": "t", "timeout_ms": 9,
-            "dispatcher_id": "d", "parent": "p", "step": "s", "source": "[0]"}),
+            "dispatcher_id": "d", "parent": "p", "step": "s", "source": "[0]", "answer_within_ms": 9, "transaction": "x"}),
         json!({"type": "tool_result", "run_id": "r", "call_id": "c", "tool": "pay", "attempt": 1, "started_ms": 0, "at_ms": 5,
             "status": "error", "error": error, "draw": 0.5, "status_from": "text", "answers": "attempt", "row": 7, "source": "[1]"}),
         json!({"run_id": "r2", "call_id": "c", "tool": "say", "args": {"order": 1}, "status": "error", "error": "odd"}),

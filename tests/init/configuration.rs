@@ -199,7 +199,7 @@ fn a_playbook_is_called_the_same_however_its_path_is_written() {
     let whole = place.path("playbooks/team/mine.yaml");
     let said = |folder: &str, path: &str| place.run_below(folder, &["coverage", path]).exits(0).out;
     let by_name = said("", "team/mine");
-    assert!(by_name.starts_with("team/mine: 1 fixture"), "{by_name}");
+    assert!(by_name.starts_with("Coverage of team/mine\n\n1 fixture"), "{by_name}");
     place.write("elsewhere/mine.yaml", &ours);
     place.run(&["accept", "elsewhere/mine.yaml", "--reason", "x"]).exits(2);
     let first = |page: &str| page.lines().next().map(str::to_owned);

@@ -125,8 +125,8 @@ impl Alphabet {
         ];
         let of_refresh = [
             (plain("the refresh works", UpstreamReply::Ok, None), false),
-            (plain("the refresh is refused", failed(None, Some(404)), Some(false)), true),
-            (plain("the refresh is lost", UpstreamReply::Lost, Some(false)), true),
+            (plain("the refresh is refused", failed(None, Some(404)), None), true),
+            (plain("the refresh is lost", UpstreamReply::Lost, None), true),
         ];
         let letter = |(letter, departs): (Letter, bool)| Letter { departs, ..letter };
         Alphabet {
@@ -213,8 +213,9 @@ impl Letter {
     }
 
     /// The answer as a fixture has it, of an upstream that knows what it has done.
-    pub fn scripted(&self, key: KeyState) -> ScriptedAnswer {
-        let repeats = self.answer.reply == UpstreamReply::Ok && key.honoured && key.acted;
+    pub fn scripted(&self, asked: RequestKind, key: KeyState) -> ScriptedAnswer {
+        let is_attempt = matches!(asked, RequestKind::Attempt(_));
+        let repeats = is_attempt && self.answer.reply == UpstreamReply::Ok && key.honoured && key.acted;
         ScriptedAnswer { applied: if repeats { Some(false) } else { self.answer.applied }, ..self.answer.clone() }
     }
 }

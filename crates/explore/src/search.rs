@@ -245,7 +245,7 @@ impl Search<'_> {
                 RequestKind::Refresh(_) => &mut script.refresh,
                 RequestKind::Reversal => &mut script.reversal,
             };
-            answers.push(letter.scripted(key));
+            answers.push(letter.scripted(*asked, key));
             key.acted |= letter.acts && matches!(asked, RequestKind::Attempt(_));
         }
         script

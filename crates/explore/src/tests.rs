@@ -210,9 +210,9 @@ fn every_end(plan: &Plan, kind: &CallKind, alphabet: &Alphabet, answers: usize) 
         for (asked, place) in &path {
             let letter = &alphabet.answers(*asked)[*place];
             match asked {
-                RequestKind::Attempt(_) => script.attempts.push(letter.scripted(key)),
-                RequestKind::Refresh(_) => script.refresh.push(letter.scripted(key)),
-                RequestKind::Reversal => script.reversal.push(letter.scripted(key)),
+                RequestKind::Attempt(_) => script.attempts.push(letter.scripted(*asked, key)),
+                RequestKind::Refresh(_) => script.refresh.push(letter.scripted(*asked, key)),
+                RequestKind::Reversal => script.reversal.push(letter.scripted(*asked, key)),
             }
             key.acted |= letter.acts && matches!(asked, RequestKind::Attempt(_));
         }

@@ -78,9 +78,7 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
         FindingId::StaleEvidenceResent => format!("sent {} more with the evidence that was refused", times(count)),
         FindingId::RefusalUnseen => "its reversal was refused, and no person gets to know of it".to_owned(),
         FindingId::Reexecuted => "it had succeeded, and ran again after its transaction had begun again".to_owned(),
-        FindingId::CommittedOverFailure => {
-            "its transaction was committed, though it is not known to be done".to_owned()
-        }
+        FindingId::CommittedOverFailure => "its transaction was committed, and it is not known to be done".to_owned(),
         FindingId::UnboundedWait => "it waits as long as the upstream asks for, without a bound".to_owned(),
         FindingId::ResentUnderNewKey => {
             let sent = format!("the same request was sent {} under different keys", times(count));
@@ -98,10 +96,8 @@ pub fn sentence(id: FindingId, count: u32, about: About) -> String {
             format!("the calls of its server took {} while it failed", counted(count, "request", "requests"))
         }
         FindingId::UncountedProbes => {
-            format!(
-                "{} of its server counted neither way, and its breaker is half open",
-                counted(count, "probe", "probes")
-            )
+            let probes = counted(count, "probe", "probes");
+            format!("{probes} of its server counted neither way, and its breaker is half open")
         }
         FindingId::TokenReused => "another call redeemed its reversal token before".to_owned(),
         FindingId::UnsafeAdvice => "its agent was told to make it again, and the call before may have acted".to_owned(),

@@ -49,7 +49,6 @@ fn decisions() -> Vec<Decision> {
         Decision::Queued { place: 3, behind: Some(CallId(0)) },
         Decision::ActionWithheld { action: ActionId(0) },
         Decision::ActionReleased { action: ActionId(0) },
-        Decision::Transaction { became: Became::RolledBack, by: Some(CallId(1)) },
         Decision::StepEnded {
             action: ActionId(1),
             step: StepId(0),
@@ -86,6 +85,7 @@ fn decisions() -> Vec<Decision> {
         Decision::ReversalRefused { why: ReversalRefusal::NoToken },
         Decision::ReversalRedeemed { reason: ReasonId(0), provenance },
         Decision::Deprecated { why: DeprecationReason::Stated(ReasonId(0)) },
+        Decision::Transaction { became: Became::RolledBack, by: Some(CallId(1)) },
     ]
 }
 

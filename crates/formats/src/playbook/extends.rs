@@ -29,7 +29,9 @@ pub fn whole(tree: &Node) -> Cow<'_, Node> {
         return Cow::Borrowed(tree);
     };
     let NodeKind::Map(base) = &BASE.places.tree.kind else { return Cow::Borrowed(tree) };
-    let taken = base.iter().filter(|entry| *entry.key != *"name").map(|entry| moved_entry(entry, &place.span));
+    // What is known of tools is true of one project.
+    let is_taken = |entry: &&MapEntry| !matches!(&*entry.key, "name" | "tools");
+    let taken = base.iter().filter(is_taken).map(|entry| moved_entry(entry, &place.span));
     Cow::Owned(Node { span: tree.span.clone(), kind: NodeKind::Map(joined(own, taken)) })
 }
 
@@ -63,7 +65,7 @@ fn joined(own: &[MapEntry], taken: impl Iterator<Item = MapEntry>) -> Vec<MapEnt
 
 /// Whether a key has parts with names, each of which is replaced by itself.
 fn is_of_parts(key: &str) -> bool {
-    matches!(key, "verdicts" | "classify" | "queues" | "limits" | "tools")
+    matches!(key, "verdicts" | "classify" | "queues" | "limits")
 }
 
 /// The name of an item: of a rule, or of a queue.
@@ -119,6 +121,7 @@ mod tests {
         );
         assert_eq!(&*loaded.playbook.rules[0].name, "lift-asleep");
         assert!(row(&whole, "rule policy-denial").contains("lift-asleep"), "it comes after a row that it can overlap");
+        assert_eq!(row(&whole, "tool search.*"), "", "tools are those of one project");
         let queues: Vec<&str> = loaded.playbook.queues.iter().map(|queue| &**queue).collect();
         assert!(queues.starts_with(&["till", "policy_review"]), "{queues:?}");
         assert!(row(&whole, "extends").starts_with("\"standard "), "the lock names the version");

@@ -77,7 +77,8 @@ impl MappingLowering {
         let (run, tool) = (overridden("run"), overridden("tool"));
         let skip = root.optional("skip", skipped);
         let [new_run, begin, commit, other_request, unfinished, cancelled, continues, detect] =
-            ["new_run", "begin", "commit", "other_request", "unfinished", "cancelled", "continues", "detect"].map(fields);
+            ["new_run", "begin", "commit", "other_request", "unfinished", "cancelled", "continues", "detect"]
+                .map(fields);
         let [not_failed, not_suspected] = ["not_failed", "not_suspected"].map(denied);
         records?;
         Some(Mapping {

@@ -8,6 +8,7 @@ mod known;
 mod markdown;
 mod page;
 mod problems;
+mod result;
 mod sarif;
 #[cfg(test)]
 mod sarif_shape;
@@ -21,6 +22,7 @@ pub use json::json;
 pub use junit::junit;
 pub use known::is_report;
 pub use markdown::{MARKER, comment};
-pub use page::{page, result};
+pub use page::page;
 pub use problems::{Directions, Level, NOT_CHECKED, Problem, Spot};
+pub use result::result;
 pub use sarif::sarif;

@@ -1,14 +1,12 @@
 //! The page of a check: worst results first, each with its first changed decision and the playbook lines behind it.
 
-use std::sync::Arc;
-
-use super::changes::{self, CheckPage, class_tone, difference};
+use super::changes::{self, CheckPage};
 use super::problems::Directions;
+use super::result::result;
 use crate::doc::{Block, Doc, Text, Tone, first};
 use crate::text::{counted, fitted};
 use playproof_analysis::check::{CaseResult, CheckCounts, CheckReport, GoldenState};
 use playproof_analysis::kept::JudgedKept;
-use playproof_formats::diagnostic::{Report, Source};
 use playproof_formats::golden::Class;
 use playproof_formats::shell::Command;
 
@@ -98,44 +96,6 @@ fn of_group(shown: &CheckPage<'_>, group: &[&CaseResult]) -> Option<Block> {
         inside.push(first(LISTED, others.iter().map(|other| Text::code(other.id.to_string()))));
     }
     Some(Block::Card(title, inside))
-}
-
-/// One result that does not pass.
-pub fn result(shown: &CheckPage<'_>, result: &CaseResult) -> Block {
-    let mut inside = vec![Block::Para(Text::new(Tone::Soft, &*result.title))];
-    inside.extend(result.contradictions.iter().take(LISTED).map(|contradiction| {
-        Block::Para(Text::new(Tone::Bad, "contradicts the fixture: ").say(contradiction.to_string()))
-    }));
-    match &result.golden {
-        GoldenState::Unreadable(report) => inside.push(Block::Source(for_reader(shown, report), String::new())),
-        GoldenState::Missing => inside.push(Block::para("this run is not accepted yet")),
-        GoldenState::Diverged(diverged) => {
-            let cause = shown.causes.get(&result.id).cloned();
-            let cause = cause
-                .map(|cause| playproof_analysis::check::Cause { report: for_reader(shown, &cause.report), ..cause });
-            inside.extend(difference(&diverged.comparison, cause.as_ref(), shown.show_args, ["golden", "run"]));
-        }
-        GoldenState::Same => {}
-    }
-    Block::Card(word(result).say("  ").name(result.id.to_string()), inside)
-}
-
-fn word(result: &CaseResult) -> Text {
-    match (&result.golden, result.worst()) {
-        (GoldenState::Unreadable(_), _) => Text::new(Tone::Bad, "unreadable golden"),
-        (_, Some(class)) => Text::new(class_tone(class), class.words()),
-        (GoldenState::Missing, _) => Text::new(Tone::Doubt, "no golden"),
-        _ => Text::new(Tone::Bad, "contradicts its fixture"),
-    }
-}
-
-/// A diagnostic report, with file names for the reader.
-fn for_reader(shown: &CheckPage<'_>, report: &Report) -> Report {
-    if shown.above.is_empty() || report.source.name.starts_with(['/', '<']) {
-        return report.clone();
-    }
-    let source = Source { name: format!("{}{}", shown.above, report.source.name), ..(*report.source).clone() };
-    Report { source: Arc::new(source), diagnostics: report.diagnostics.clone() }
 }
 
 /// The counts.

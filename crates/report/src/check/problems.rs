@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::changes;
 use super::changes::CheckPage;
-use super::page::result;
+use super::result::result;
 use crate::doc::drawn;
 use crate::style::Palette;
 use playproof_analysis::check::{CaseResult, Cause, GoldenState, PlaybookRows};

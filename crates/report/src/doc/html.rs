@@ -1,6 +1,6 @@
 //! A page for a browser: a file of its own that runs nothing and asks for nothing.
 
-use super::{Block, Doc, Listed, Span, Table, Text, Tone};
+use super::page::{Block, Doc, Listed, Span, Table, Text, Tone};
 use crate::html::{Cell, Document, Html, Rows, source};
 use crate::text;
 

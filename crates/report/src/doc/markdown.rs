@@ -1,6 +1,6 @@
 //! A page for a pull request or a wiki: nothing that it says is markup, and what a comment has no room for is counted.
 
-use super::{Block, Doc, Table, Text, Tone};
+use super::page::{Block, Doc, Table, Text, Tone};
 use crate::diagnostic;
 use crate::table::markdown_row;
 use crate::text::{self, markdown as escaped, markdown_block, markdown_code};
@@ -69,9 +69,9 @@ impl Page {
             }
             Block::Table(table) => self.table(table),
             Block::List(entries) => {
-                let below = |said: &Text| format!("\n  - {}", line(said));
-                let entry = |entry: &super::Item| {
-                    format!("- {}{}", line(&entry.said), entry.below.iter().map(below).collect::<String>())
+                let below = |said: &Text| format!("\n  - {}", line(said).trim());
+                let entry = |entry: &super::page::Item| {
+                    format!("- {}{}", line(&entry.said).trim(), entry.below.iter().map(below).collect::<String>())
                 };
                 self.push(&entries.iter().map(entry).collect::<Vec<_>>().join("\n"));
             }
@@ -104,20 +104,32 @@ impl Page {
     }
 }
 
+/// A text with single blanks.
+fn squeezed(said: &str) -> String {
+    let mut out = String::with_capacity(said.len());
+    for c in said.chars().filter(|c| *c != '\r') {
+        if c != ' ' || !out.ends_with(' ') {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// A text without emphasis.
 fn line(said: &Text) -> String {
-    let span = |span: &super::Span| match span.is_code {
+    let span = |span: &super::page::Span| match span.is_code {
         true if span.said.is_empty() => String::new(),
         true => markdown_code(&span.said),
-        false => escaped(&span.said),
+        // What a terminal aligns with blanks would be code.
+        false => escaped(&squeezed(&span.said)),
     };
     said.0.iter().map(span).collect()
 }
 
 /// A text with what matters most in bold.
 fn emphasised(said: &Text) -> String {
-    let is_strong = |span: &super::Span| matches!(span.tone, Tone::Strong | Tone::Bad) && !span.is_code;
-    let span = |span: &super::Span| match line(&Text(vec![span.clone()])) {
+    let is_strong = |span: &super::page::Span| matches!(span.tone, Tone::Strong | Tone::Bad) && !span.is_code;
+    let span = |span: &super::page::Span| match line(&Text(vec![span.clone()])) {
         words if is_strong(span) && !words.trim().is_empty() => {
             let (before, rest) = words.split_at(words.len() - words.trim_start().len());
             format!("{before}**{}**{}", rest.trim_end(), &rest[rest.trim_end().len()..])

@@ -1,6 +1,6 @@
 //! A page for a terminal: blocks apart by a blank line, what a card holds indented below its title.
 
-use super::{Block, Doc, Item, Table, Text, Tone};
+use super::page::{Block, Doc, Item, Table, Text, Tone};
 use crate::diagnostic;
 use crate::style::Palette;
 use crate::table::{self, Align, INDENT};
@@ -42,9 +42,9 @@ fn block(block: &Block, width: usize, palette: Palette) -> String {
         Block::Lines(said) => said.lines().map(text::escape_unprintable).collect::<Vec<_>>().join("\n"),
         Block::Source(report, _) => diagnostic::render(report, width, palette.is_on()).trim_end().to_owned(),
         Block::Listing(lines) => {
-            let sign = |line: &super::Listed| if line.is_marked { '!' } else { ' ' };
-            let front = |line: &super::Listed| format!("{:>9} {} {:>4} |", line.mark, sign(line), line.number);
-            let line = |line: &super::Listed| {
+            let sign = |line: &super::page::Listed| if line.is_marked { '!' } else { ' ' };
+            let front = |line: &super::page::Listed| format!("{:>9} {} {:>4} |", line.mark, sign(line), line.number);
+            let line = |line: &super::page::Listed| {
                 let tone = if line.is_marked { Tone::Doubt } else { Tone::Soft };
                 format!("{} {}", palette.tone(tone, &front(line)), text::escape_unprintable(&line.text))
             };
@@ -75,7 +75,7 @@ fn indented(said: &str, by: usize) -> String {
 /// A text in lines of at most `width` columns.
 fn words(said: &Text, width: usize, palette: Palette) -> String {
     let painted = |by_word: bool| -> String {
-        let span = |span: &super::Span| {
+        let span = |span: &super::page::Span| {
             let said = text::escape_unprintable(&span.said);
             match by_word {
                 true => said.split(' ').map(|word| palette.tone(span.tone, word)).collect::<Vec<_>>().join(" "),

@@ -1,6 +1,6 @@
 //! One page drawn three ways: nothing that it says is markup, and what does not fit is counted.
 
-use super::{Block, Doc, Item, Listed, Table, Text, Tone, first};
+use super::page::{Block, Doc, Item, Listed, Table, Text, Tone, first};
 use crate::style::Palette;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 

@@ -76,8 +76,7 @@ fn survivors(report: &MutationReport, extent: Extent, command: &Command) -> Vec<
     let mut blocks: Vec<Block> = shown.collect();
     let rest: Vec<Text> = report.survivors().skip(most).map(|(mutant, _)| named(mutant)).collect();
     if !rest.is_empty() {
-        let more = Text::new(Tone::Soft, format!("what would show these: {command} --all"));
-        blocks.push(Block::list(rest.into_iter().chain([more])));
+        blocks.extend([Block::list(rest), Block::Lines(format!("what would show these: {command} --all"))]);
     }
     blocks
 }

@@ -229,8 +229,10 @@ fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: 
         }
         Decision::Transaction { became: is, by } => {
             let by = by.map_or_else(String::new, |by| format!(", because of {}", other(by)));
-            let tone = if is == Became::RolledBack { Tone::Stopped } else { Tone::Decided };
-            (tone, format!("transaction: {}{by}", became(is)))
+            (
+                if is == Became::RolledBack { Tone::Stopped } else { Tone::Decided },
+                format!("transaction: {}{by}", became(is)),
+            )
         }
         Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
             let again = if acts_again { "; doing it again could act again" } else { "" };
