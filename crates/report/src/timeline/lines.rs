@@ -1,5 +1,7 @@
 //! The timeline of a call in virtual time, one event per line: as recorded, and under a playbook.
 
+use std::borrow::Cow;
+
 use crate::text;
 use crate::view::{CallView, RunView};
 use playproof_analysis::envelope::WITHHELD;
@@ -227,13 +229,7 @@ fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: 
         Decision::ActionReleased { action } => {
             (Tone::Decided, format!("gate: {} is offered again, because that attempt has failed", names.action(action)))
         }
-        Decision::Transaction { became: is, by } => {
-            let by = by.map_or_else(String::new, |by| format!(", because of {}", other(by)));
-            (
-                if is == Became::RolledBack { Tone::Stopped } else { Tone::Decided },
-                format!("transaction: {}{by}", became(is)),
-            )
-        }
+        Decision::Transaction { became, by } => transaction(became, by.map(other)),
         Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
             let again = if acts_again { "; doing it again could act again" } else { "" };
             let tone = if ended.completes_step() { Tone::Good } else { Tone::Stopped };
@@ -265,6 +261,13 @@ fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: 
             (Tone::Decided, format!("→ deprecate_tool_call: {}", text::escape_unprintable(names.deprecated_why(why))))
         }
     })
+}
+
+/// What became of a transaction; `by`: the call because of which it is rolled back.
+fn transaction(is: Became, by: Option<Cow<'_, str>>) -> (Tone, String) {
+    let by = by.map_or_else(String::new, |by| format!(", because of {by}"));
+    let tone = if is == Became::RolledBack { Tone::Stopped } else { Tone::Decided };
+    (tone, format!("transaction: {}{by}", became(is)))
 }
 
 fn escaped(said: &str) -> String {
