@@ -27,7 +27,7 @@ fn reversals(scenario: &Scenario<'_>, record: &SimulationRecord) -> usize {
         of_it.filter(|event| matches!(event.what, Decision::AttemptStarted { .. })).count()
     };
     let with_token = scenario.calls.iter().enumerate().filter(|(_, call)| call.token.is_some());
-    with_token.map(|(n, _)| record.tallies[n].sends as usize - attempts(n)).max().unwrap_or_default()
+    with_token.map(|(n, _)| (record.tallies[n].sends as usize).saturating_sub(attempts(n))).max().unwrap_or_default()
 }
 
 /// The most attempts of a call.
@@ -120,6 +120,9 @@ fn a_playbook_that_sends_everything_again_is_found_when_it_dies() {
     let (_, wrong) = added("study/retry-everything", refund(), false);
     assert_eq!(wrong, ["refund after 1 (true): duplicate_effect", "refund after 1 (true): unsafe_retry"]);
     assert_eq!(added("standard", refund(), false), (4, Vec::new()));
+    let (_, forgotten) = added("study/retry-everything", refund(), true);
+    assert!(forgotten.iter().any(|said| said.contains("after 1 (true)")), "{forgotten:?}");
+    assert!(!forgotten.iter().any(|said| said.contains("after 1 (false)")), "nothing had left: {forgotten:?}");
 }
 
 const REFUND: &str = "format: fixture/1

@@ -244,6 +244,9 @@ impl EventLoop {
     /// The dispatcher is there again and knows nothing: who waits for a call makes it again, with all of its steps.
     fn forget(&mut self, calls: &mut impl CallSource, back: Instant) {
         self.journal.inputs.clear();
+        // What was asked for and has not left is forgotten, too.
+        self.buffer.outputs.clear();
+        self.handled = 0;
         let open = self.machine.forget();
         for step in open.iter().flat_map(|action| calls.steps_again(*action)) {
             self.machine.take_outcome(step);
