@@ -106,7 +106,8 @@ pub const WORLD: [Row; 17] = [
         examples: &[(Some("409_conflict"), Some(409), Some("a request with this idempotency_key is in flight"))],
         holds: |seen| {
             let is_at_work = IN_FLIGHT.iter().any(|words| seen.message.contains(words));
-            seen.status == Some(409) && is_at_work && !seen.message.contains("already")
+            let is_done = DONE.iter().any(|words| seen.message.contains(words));
+            seen.status == Some(409) && is_at_work && !is_done
         },
     },
     Row {
@@ -203,6 +204,9 @@ pub const WORLD: [Row; 17] = [
         holds: |_| true,
     },
 ];
+
+/// Words of an upstream that has processed a key: with those of one that is at work they say both.
+const DONE: [&str; 4] = ["already processed", "already been processed", "already completed", "already executed"];
 
 /// Words of a conflict with a request that is at work.
 const IN_FLIGHT: [&str; 7] =
@@ -435,5 +439,6 @@ mod tests {
         assert_eq!(read(Some("409_conflict"), None, Some("A request is OUTSTANDING for this key")), "key_in_flight");
         assert_eq!(read(None, Some(409), Some("the seat was sold")), "conflict_in_own_words");
         assert_eq!(read(None, Some(409), Some("already processed, in flight")), "conflict_in_own_words");
+        assert_eq!(read(None, Some(409), Some("a request with this key is already in progress")), "key_in_flight");
     }
 }

@@ -101,7 +101,8 @@ function errorOf(thrown) {
   const posted = new RegExp(TABLE.texts.answer).exec(message); // of MCP: the status is in its words alone
   if (posted !== null) return answered(+posted[1], undefined, posted[2], message);
   const code = peek(thrown, "code"); // of MCP
-  if (Number.isInteger(code) && (TABLE.rpc[code] || isStatus(code))) {
+  const isRpc = code >= -32768 && code <= -32000; // those of JSON-RPC
+  if (Number.isInteger(code) && (TABLE.rpc[code] || isRpc || isStatus(code))) {
     return kept({ kind: TABLE.rpc[code] ?? byStatus(code) ?? "tool_error", message, code: String(code), kind_from: "code" });
   }
   const kind = kindOf(thrown);
