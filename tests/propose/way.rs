@@ -76,7 +76,7 @@ fn markdown_has_a_marker_and_json_says_the_same() {
     let (code, markdown) = project.refused(&["propose", "check", "--format", "markdown"]);
     assert_eq!(code, 1);
     assert!(markdown.starts_with("<!-- playproof propose check -->\n"), "{markdown}");
-    assert!(markdown.contains("#### unnamed change") && markdown.contains("#### `ours/declined`  effect changed"));
+    assert!(markdown.contains("#### unnamed change") && markdown.contains("#### `ours/declined` effect changed"));
     let (code, json) = project.refused(&["propose", "check", "--format", "json"]);
     assert_eq!(code, 1);
     let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");

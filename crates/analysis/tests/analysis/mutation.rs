@@ -389,7 +389,7 @@ fn another_fact_of_a_tool_is_another_one_also_where_its_row_leaves_it_out() {
     let playbook = playbook(&SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:"));
     let of_tools = mutants(&playbook).filter(|mutant| mutant.row.starts_with("tool"));
     let facts: Vec<_> = of_tools.map(|mutant| mutant.playbook.tools.facts("t")).collect();
-    assert_eq!(facts.len(), 10, "dropped, each fact another, and three timeouts");
+    assert_eq!(facts.len(), 11, "dropped, each fact another, and three timeouts");
     assert!(facts.iter().all(|facts| *facts != playbook.playbook.tools.facts("t")), "{facts:?}");
 }
 

@@ -128,7 +128,7 @@ fn an_empty_folder_gets_every_file_and_nothing_is_left_to_do() {
             "goldens/ours/an-unkeyed-refund-is-not-sent-twice.snap",
             "goldens/ours/a-denial-goes-to-people.snap",
             "goldens/playbook.lock",
-            "proposals/history/0001-ours-the-beginning-635591.yaml",
+            "proposals/history/0001-ours-the-beginning-462402.yaml",
             "goldens/.gitattributes",
             "goldens/.gitignore",
             ".github/workflows/playproof.yml",
