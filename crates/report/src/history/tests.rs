@@ -87,7 +87,7 @@ fn nothing_in_markdown_is_markup() {
     let entries: Vec<&HistoryEntry> = history.entries().iter().collect();
     let page = page(&entries, Extent::All).markdown();
     assert!(page.contains("### 0002 `standard` proposal slower accepted: 1 changed, 1 removed"), "{page}");
-    assert!(page.contains("- removed  `rule a_*b*`\n  - `{ when: { kind: "), "{page}");
+    assert!(page.contains("- removed `rule a_*b*`\n  - `{ when: { kind: "), "{page}");
     assert!(page.contains("first\\\\u\\{1b\\}\\[31m"), "{page}");
 }
 
