@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::dispatch::StepOf;
-use crate::event::{Act, Finding, FindingBy, FindingId};
-use crate::ids::{ArgsId, CallId, KeyId, RunId, StepId, ToolId, TransactionId};
+use crate::event::{Finding, FindingBy, FindingId};
+use crate::ids::{ArgsId, CallId, KeyId, RunId, StepId, ToolId};
 use crate::plan::{DrivenCall, Plan, steps_of};
 use crate::playbook::Access;
 
 use super::book::{Against, CallShows, Evidence, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook, acts_again};
-use super::reruns::Reruns;
 use super::watch::CallWatch;
 
 /// A request: of a run, or of all.
@@ -45,9 +44,6 @@ impl RequestBooks {
         mut found: impl FnMut(Finding),
     ) -> RequestBooks {
         let mut books = RequestBooks::default();
-        let mut reruns = Reruns::default();
-        // By transaction: how often it was committed, and has begun since.
-        let mut transactions: BTreeMap<TransactionId, (u32, u32)> = BTreeMap::new();
         let marked = seen.iter().zip(calls);
         let marked = marked.map(|(watch, call)| CallShows { key: call.honoured_key().map_or(0, mark), ..watch.shows });
         books.shows = marked.collect();
@@ -57,14 +53,8 @@ impl RequestBooks {
             else {
                 continue;
             };
-            if let (Some(act), Some(of)) = (call.act, call.transaction) {
-                let (commits, begun) = transactions.entry(of).or_default();
-                match act {
-                    Act::Begin => *begun += 1,
-                    Act::Commit if !watch.is_skipped => (*commits, *begun) = (*commits + 1, 0),
-                    Act::State | Act::Commit | Act::Rollback => {}
-                }
-                continue;
+            if call.act.is_some() {
+                continue; // it is no request
             }
             if watch.is_skipped {
                 continue; // nothing was sent for it, and its key was not used
@@ -99,14 +89,6 @@ impl RequestBooks {
             if shows.made.at.is_none() {
                 book.note(shows); // it was refused, or got the result of another call: nothing was sent
                 continue;
-            }
-            if let Some(of) = call.transaction.filter(|_| acts_again(facts)) {
-                let (commits, begun) = transactions.get(&of).copied().unwrap_or_default();
-                let acted = shows.effects > 0 || shows.may_have_acted;
-                if reruns.take((of, commits, call.tool, call.key, call.args), begun, shows.succeeded(), acted) {
-                    let again = Finding::new(FindingId::Reexecuted, FindingBy::Recorded, id, 1);
-                    found(if facts.declared { again } else { again.in_doubt() });
-                }
             }
             book.take(id, shows, Evidence { facts, one_request: true }, &mut found);
         }

@@ -107,7 +107,7 @@ impl Page {
 /// A text with single blanks.
 fn squeezed(said: &str) -> String {
     let mut out = String::with_capacity(said.len());
-    for c in said.chars().filter(|c| *c != '\r') {
+    for c in said.chars() {
         if c != ' ' || !out.ends_with(' ') {
             out.push(c);
         }
