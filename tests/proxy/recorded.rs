@@ -170,14 +170,14 @@ fn a_recording_hides_what_the_project_hides_and_is_for_its_user_alone() {
     let text = place.read("playproof.yaml");
     place.write("playproof.yaml", &format!("{text}\nredaction: {{ keys: [card] }}\n"));
     let mut proxied = Proxied::start(&place, &["--record", "rec"]);
-    for (id, card) in [(1, "4111"), (2, "4111")] {
-        assert!(proxied.say(&call(id, "pay", &json!({"card": card}))));
+    for id in [1, 2] {
+        assert!(proxied.say(&call(id, "pay", &json!({"card": "4111-1111-1111-1111"}))));
         proxied.hear();
     }
     assert_eq!(proxied.end().1, Some(0));
     let file = recorded(&place);
     let lines = recording(&place);
-    assert!(!place.read(&file).contains("4111"));
+    assert!(!place.read(&file).contains("4111-1111"));
     assert_eq!(lines[0]["args"], lines[2]["args"], "equal values stay equal");
     #[cfg(unix)]
     {
