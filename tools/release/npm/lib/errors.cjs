@@ -18,6 +18,7 @@ function peek(value, path) {
 const each = (value, what) => TABLE.paths[what].map((path) => peek(value, path)).filter((found) => found !== undefined);
 
 const isStatus = (status) => Number.isInteger(status) && status >= 100 && status <= 599;
+const isRpc = (code) => isStatus(code) || (Number.isInteger(code) && code >= TABLE.rpc_range[0] && code <= TABLE.rpc_range[1]);
 const statusOf = (value) => each(value, "status").find(isStatus);
 const byStatus = (status) => TABLE.statuses[status] ?? (status >= 500 && status <= 599 ? "5xx" : undefined);
 const text = (said) => String(said ?? "").slice(0, TABLE.message_max).toWellFormed?.() ?? String(said ?? "").slice(0, TABLE.message_max);
@@ -100,10 +101,10 @@ function errorOf(thrown) {
   }
   const posted = new RegExp(TABLE.texts.answer).exec(message); // of MCP: the status is in its words alone
   if (posted !== null) return answered(+posted[1], undefined, posted[2], message);
-  const code = peek(thrown, "code"); // of MCP
-  const isRpc = code >= -32768 && code <= -32000; // those of JSON-RPC
-  if (Number.isInteger(code) && (TABLE.rpc[code] || isRpc || isStatus(code))) {
-    return kept({ kind: TABLE.rpc[code] ?? byStatus(code) ?? "tool_error", message, code: String(code), kind_from: "code" });
+  const code = each(thrown, "rpc").find(isRpc); // of MCP
+  if (code !== undefined) {
+    const said = text(peek(thrown, "error.message")) || message;
+    return kept({ kind: TABLE.rpc[code] ?? byStatus(code) ?? "tool_error", message: said, code: String(code), kind_from: "code" });
   }
   const kind = kindOf(thrown);
   if (kind !== undefined) return { kind, message: message || kind, kind_from: "code" };

@@ -99,12 +99,11 @@ def error_of(raised: BaseException) -> Fields:
     """The error that an exception means."""
     if status_of(raised) is not None:
         return answered(raised, str(raised))
-    code, own = peek(raised, "error.code"), peek(raised, "code")  # of MCP
-    rpc_kind = TABLE["rpc"].get(str(code)) or by_status(code)
-    if isinstance(code, int) or TABLE["rpc"].get(str(own)):
+    code = next((code for code in each(raised, "rpc") if is_rpc(code)), None)  # of MCP
+    if code is not None:
+        kind = TABLE["rpc"].get(str(code)) or by_status(code) or "tool_error"
         said = peek(raised, "error.message") or raised
-        kind = rpc_kind or TABLE["rpc"].get(str(own)) or "tool_error"
-        return {"kind": kind, "message": text(str(said)), "code": str(own if code is None else code), "kind_from": "code"}
+        return {"kind": kind, "message": text(str(said)), "code": str(code), "kind_from": "code"}
     kind = kind_of(raised)
     if kind is None:
         said = f"{type(raised).__name__}: {raised}"
@@ -127,6 +126,12 @@ def error_of_value(value: object) -> Optional[Fields]:
 def status_of(value: object) -> Optional[int]:
     """The HTTP status of an answer, or of an exception that has one."""
     return next((one for one in each(value, "status") if type(one) is not bool and isinstance(one, int) and 100 <= one <= 599), None)
+
+
+def is_rpc(code: Any) -> bool:
+    """Whether this is a code of JSON-RPC, or the HTTP status that stands in its place."""
+    least, most = TABLE["rpc_range"]
+    return isinstance(code, int) and (least <= code <= most or 100 <= code <= 599)
 
 
 def by_status(status: Any) -> Optional[str]:

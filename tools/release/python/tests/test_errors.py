@@ -124,7 +124,7 @@ class Errors(unittest.TestCase):
 
     def test_mcp_errors_have_codes(self):
         for name in ("mcp.shared.exceptions.McpError", "mcp.shared.exceptions.MCPError"):
-            for code, wanted in ((-32001, "timeout"), (408, "timeout"), (-32000, "5xx"), (-32602, "invalid_arguments"), (-5, "tool_error")):
+            for code, wanted in ((-32001, "timeout"), (408, "timeout"), (-32000, "5xx"), (-32602, "invalid_arguments"), (-32050, "tool_error")):
                 error = types.SimpleNamespace(code=code, message="it failed")
                 self.assertEqual(kind(of(name, error=error)), wanted)
 
