@@ -13,7 +13,7 @@ use crate::call::{Attempt, OpenCall};
 use crate::clock::Clock;
 use crate::connection::{Connection, notification};
 use crate::cut::Cuts;
-use crate::deciding::Want;
+use crate::deciding::{Ask, End, Want};
 use crate::message::{Message, Params, name_of};
 use crate::pipes::Ways;
 use crate::told;
@@ -30,7 +30,7 @@ impl Connection {
     pub(crate) fn decide(&mut self, clock: &mut Clock, ways: &Ways, at: Instant, name: &str, line: &str) {
         let Some(deciding) = &mut self.deciding else { return };
         let said = deciding.say(line);
-        if self.shadow.is_some() {
+        if deciding.shadow.is_some() {
             if let Err(why) = said {
                 self.said.push(format!("shadow: nothing is decided of a line ({why})"));
             }
@@ -46,7 +46,8 @@ impl Connection {
 
     /// Records what was decided, and says what differs.
     pub(crate) fn cast_shadow(&mut self) {
-        let (Some(shadow), Some(deciding)) = (&mut self.shadow, &mut self.deciding) else { return };
+        let Some(deciding) = &mut self.deciding else { return };
+        let Some(shadow) = &mut deciding.shadow else { return };
         let mut lines = String::new();
         for record in deciding.session.take_records() {
             self.said.extend(shadow.decision(&mut lines, &record));
@@ -57,11 +58,11 @@ impl Connection {
     /// Decides of the end of an attempt; in the shadow, gives up what would not be sent again if the playbook were obeyed.
     pub(crate) fn settle(&mut self, clock: &mut Clock, ways: &Ways, at: Instant, name: &str, line: &str) {
         let call = self.calls.get(name).map(|call| (call.may_repeat, call.is_of_protocol));
-        if let (Some(shadow), Some((may_repeat, is_of_protocol))) = (&mut self.shadow, call) {
+        if let (Some(shadow), Some((may_repeat, is_of_protocol))) = (self.shadow(), call) {
             shadow.hush(name, may_repeat, is_of_protocol);
         }
         self.decide(clock, ways, at, name, line);
-        if self.shadow.is_some() && call.is_some_and(|(may_repeat, _)| !may_repeat) {
+        if self.shadow().is_some() && call.is_some_and(|(may_repeat, _)| !may_repeat) {
             self.give_up(clock, ways, name);
         }
     }
@@ -95,22 +96,17 @@ impl Connection {
     }
 
     fn act(&mut self, clock: &mut Clock, ways: &Ways, at: Instant, want: Want) {
-        if let (Some(name), Some(asked)) = (&want.send, &want.asked) {
-            // The connection has nothing that refreshes or reverses.
-            let mut line = String::new();
-            let object = Object::new(&mut line).text("type", "answer").text("id", name).at("at_ms", at);
-            let error = "{\"kind\":\"not_sent\",\"message\":\"a proxy makes no such request\"}";
-            object.text("asked", asked).json("error", error).end();
-            return self.decide(clock, ways, at, &name.clone(), &line);
-        }
-        if let Some(name) = &want.send {
-            return self.send(clock, ways, at, &name.clone(), want.attempt.unwrap_or(1), want.within());
-        }
-        if let Some(name) = &want.wait {
-            return self.wait(clock, ways, at, &name.clone(), want.until());
-        }
-        if let Some(name) = &want.done {
-            self.done(ways, &name.clone(), &want);
+        match want {
+            Want::Ask(Ask { name, asked }) => {
+                let mut line = String::new();
+                let object = Object::new(&mut line).text("type", "answer").text("id", &name).at("at_ms", at);
+                let error = "{\"kind\":\"not_sent\",\"message\":\"a proxy makes no such request\"}";
+                object.text("asked", &asked).json("error", error).end();
+                self.decide(clock, ways, at, &name, &line);
+            }
+            Want::Send(attempt) => self.send(clock, ways, at, &attempt.name, attempt.number, attempt.within()),
+            Want::Wait(wait) => self.wait(clock, ways, at, &wait.name, wait.until()),
+            Want::End(end) => self.done(ways, &end),
         }
     }
 
@@ -189,8 +185,8 @@ impl Connection {
         self.decide(clock, ways, at, name, &line);
     }
 
-    fn done(&mut self, ways: &Ways, name: &str, end: &Want) {
-        let Some(call) = self.close(name) else { return };
+    fn done(&mut self, ways: &Ways, end: &End) {
+        let Some(call) = self.close(&end.name) else { return };
         let result = end.value_of.as_ref().and_then(|of| self.results.iter().find(|(name, _)| name == of));
         if let Some((_, line)) = result {
             let message = Message::parse(line);
@@ -201,7 +197,7 @@ impl Connection {
         match &call.last {
             Some((line, false)) => {
                 if call.has_key && line.len() <= MAX_RESULT_BYTES {
-                    self.keep_result(name, line.clone());
+                    self.keep_result(&end.name, line.clone());
                 }
                 if !call.is_silent {
                     ways.to_client(line.as_str());

@@ -37,8 +37,6 @@ pub(crate) struct Connection {
     pub(crate) recording: Recording,
     /// What decides, if something does.
     pub(crate) deciding: Option<Deciding>,
-    /// Nobody obeys it.
-    pub(crate) shadow: Option<Shadow>,
     answer_within: Duration,
     /// What distinguishes our ids from those of any client.
     pub(crate) nonce: String,
@@ -76,8 +74,9 @@ struct Sent {
 
 impl Connection {
     pub(crate) fn new(
-        (reading, recording): (Reading, Recording),
-        (deciding, shadow): (Option<Deciding>, Option<Shadow>),
+        reading: Reading,
+        recording: Recording,
+        deciding: Option<Deciding>,
         answer_within: Duration,
         seed: u64,
     ) -> Connection {
@@ -85,7 +84,6 @@ impl Connection {
             reading,
             recording,
             deciding,
-            shadow,
             answer_within,
             nonce: format!("{:08x}", seed & 0xffff_ffff),
             made: 0,
@@ -104,8 +102,13 @@ impl Connection {
     }
 
     /// Whether a playbook decides and is obeyed: otherwise all lines pass as they are.
-    pub(crate) const fn is_obeyed(&self) -> bool {
-        self.deciding.is_some() && self.shadow.is_none()
+    pub(crate) fn is_obeyed(&self) -> bool {
+        self.deciding.as_ref().is_some_and(|deciding| deciding.shadow.is_none())
+    }
+
+    /// What is kept of decisions that nobody obeys.
+    pub(crate) fn shadow(&mut self) -> Option<&mut Shadow> {
+        self.deciding.as_mut()?.shadow.as_mut()
     }
 
     /// What people are to be told.
@@ -235,7 +238,7 @@ impl Connection {
             answer_within: Some(self.answer_within),
             ..NewCall::default()
         };
-        if let Some(shadow) = &mut self.shadow {
+        if let Some(shadow) = self.shadow() {
             shadow.learn(&name, recorded, tool);
         }
         self.decide(clock, ways, at, &name, &driver_lines::call(at, &new));
@@ -410,7 +413,8 @@ impl Connection {
         self.close_unobeyed(&name);
     }
 
-    /// An answer that nobody waits for any more; one that nothing lacks means nothing.
+    /// An answer that nobody waits for any more. A session that has forgotten the call refuses it, and a journal that breaks
+    /// here says so at its next line.
     fn on_late(&mut self, at: Instant, name: &str, number: u32, lines: &str, kind: AnswerKind) {
         if let Some(deciding) = &mut self.deciding {
             let _ = deciding.say(&answer(at, (name, number), None, lines, kind, true));

@@ -4,38 +4,75 @@
 use std::io::{self, Write};
 
 use serde::Deserialize;
+use serde_json::from_str;
 use serde_json::value::RawValue;
 
 use playproof_engine::time::{Duration, Instant};
 use playproof_protocol::said::{Hello, Said};
 use playproof_serve::session::Session;
 
-/// A session and its journal.
+use crate::shadow::Shadow;
+
+type Journal = Box<dyn Write + std::marker::Send>;
+
+/// A session, and where its decisions go.
 pub(crate) struct Deciding {
     pub(crate) session: Session,
-    journal: Option<Box<dyn Write + Send>>,
+    journal: Option<Journal>,
+    /// Where its decisions go that nobody obeys.
+    pub(crate) shadow: Option<Shadow>,
     /// Why the journal cannot be written any more.
     broken: Option<String>,
 }
 
-/// What is wanted.
+/// What is wanted, or why nothing is.
 #[derive(Debug, Deserialize)]
-struct Wanted {
-    #[serde(rename = "do", default)]
-    wants: Vec<Want>,
-    error: Option<Box<RawValue>>,
+struct Wanted<'a> {
+    #[serde(rename = "do", default, borrow)]
+    wants: Vec<&'a RawValue>,
+    error: Option<&'a RawValue>,
 }
 
-/// One thing that is wanted: a request to send, a moment to wait for, a call that has ended.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct Want {
-    pub(crate) send: Option<String>,
-    pub(crate) attempt: Option<u32>,
-    pub(crate) asked: Option<String>,
-    within_ms: Option<Box<RawValue>>,
-    pub(crate) wait: Option<String>,
-    until_ms: Option<Box<RawValue>>,
-    pub(crate) done: Option<String>,
+/// One thing that is wanted, told by the fields that it alone has.
+#[derive(Debug)]
+pub(crate) enum Want {
+    Ask(Ask),
+    Send(Send),
+    Wait(Wait),
+    End(End),
+}
+
+/// A request that the connection has nothing for: what refreshes or reverses.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Ask {
+    #[serde(rename = "send")]
+    pub(crate) name: String,
+    pub(crate) asked: String,
+}
+
+/// An attempt of a call.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Send {
+    #[serde(rename = "send")]
+    pub(crate) name: String,
+    #[serde(rename = "attempt")]
+    pub(crate) number: u32,
+    within_ms: Box<RawValue>,
+}
+
+/// A moment that a call waits for.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Wait {
+    #[serde(rename = "wait")]
+    pub(crate) name: String,
+    until_ms: Box<RawValue>,
+}
+
+/// How a call has ended.
+#[derive(Debug, Deserialize)]
+pub(crate) struct End {
+    #[serde(rename = "done")]
+    pub(crate) name: String,
     pub(crate) outcome: Option<String>,
     pub(crate) effect: Option<Box<RawValue>>,
     pub(crate) attempts: Option<Box<RawValue>>,
@@ -61,21 +98,33 @@ pub(crate) struct Prose {
 }
 
 impl Want {
-    pub(crate) fn within(&self) -> Duration {
-        self.within_ms.as_ref().and_then(|ms| Duration::parse_millis(ms.get())).unwrap_or_default()
+    fn parse(want: &RawValue) -> serde_json::Result<Want> {
+        let text = want.get();
+        from_str(text)
+            .map(Want::Ask)
+            .or_else(|_| from_str(text).map(Want::Send))
+            .or_else(|_| from_str(text).map(Want::Wait))
+            .or_else(|_| from_str(text).map(Want::End))
     }
+}
 
+impl Send {
+    pub(crate) fn within(&self) -> Duration {
+        Duration::parse_millis(self.within_ms.get()).unwrap_or_default()
+    }
+}
+
+impl Wait {
     pub(crate) fn until(&self) -> Instant {
-        let until = self.until_ms.as_ref().and_then(|ms| Duration::parse_millis(ms.get()));
-        Instant::ZERO.plus(until.unwrap_or_default())
+        Instant::ZERO.plus(Duration::parse_millis(self.until_ms.get()).unwrap_or_default())
     }
 }
 
 impl Deciding {
     /// Goes on with a journal, whose head is written.
-    pub(crate) fn new(mut session: Session, journal: Option<Box<dyn Write + Send>>) -> Deciding {
+    pub(crate) fn new(mut session: Session, journal: Option<Journal>, shadow: Option<Shadow>) -> Deciding {
         session.answer(Said::Hello(Hello { messages: vec!["openai".to_owned()], ..Hello::default() }));
-        Deciding { session, journal, broken: None }
+        Deciding { session, journal, shadow, broken: None }
     }
 
     /// What follows from a line, or why nothing does: it cannot be kept, or the session refuses it.
@@ -87,8 +136,12 @@ impl Deciding {
         if let Err(error) = self.keep(Some(line)) {
             return Err(self.broken.insert(format!("the journal cannot be written ({error})")).clone());
         }
-        let wanted: Wanted = serde_json::from_str(&self.session.answer(said)).map_err(|error| error.to_string())?;
-        wanted.error.map_or(Ok(wanted.wants), |error| Err(error.get().to_owned()))
+        let answer = self.session.answer(said);
+        let wanted: Wanted<'_> = from_str(&answer).map_err(|error| error.to_string())?;
+        match wanted.error {
+            Some(error) => Err(error.get().to_owned()),
+            None => wanted.wants.into_iter().map(|want| Want::parse(want).map_err(|error| error.to_string())).collect(),
+        }
     }
 
     /// Keeps what was decided last.

@@ -18,5 +18,5 @@ mod recording;
 mod shadow;
 mod told;
 
-pub use proxy::{Ended, Enforced, Options, StartError, run};
+pub use proxy::{Ended, Mode, Options, StartError, run};
 pub use reading::RunFrom;

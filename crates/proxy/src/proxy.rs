@@ -29,20 +29,22 @@ pub struct Options {
     pub redaction: RedactionRules,
     /// The file of the recording; enforced, it is the journal, and its head is written.
     pub file: Option<Box<dyn Write + Send>>,
-    /// What decides, if something does.
-    pub decides: Option<Enforced>,
+    /// What is done.
+    pub mode: Mode,
     /// No attempt of a call but the first starts later.
     pub answer_within: Duration,
     /// A number of this process, for ids that no client makes.
     pub seed: u64,
 }
 
-/// A playbook that decides.
-pub struct Enforced {
-    /// The playbook.
-    pub session: Session,
-    /// Whether it is obeyed.
-    pub is_obeyed: bool,
+/// What is done between client and server.
+pub enum Mode {
+    /// Calls are recorded.
+    Record,
+    /// And it is said what a playbook would do.
+    Shadow(Session),
+    /// What the playbook decides.
+    Enforce(Session),
 }
 
 /// Why a server was not started.
@@ -74,14 +76,16 @@ const AFTERWARDS: RealDuration = RealDuration::from_millis(500);
 /// # Errors
 /// The server was not started.
 pub fn run(command: &[OsString], options: Options, say: &mut dyn FnMut(&str)) -> Result<Ended, StartError> {
-    let Options { connection, run_from, redaction, file, decides, answer_within, seed } = options;
-    let is_obeyed = decides.as_ref().is_some_and(|decides| decides.is_obeyed);
+    let Options { connection, run_from, redaction, file, mode, answer_within, seed } = options;
+    let is_obeyed = matches!(mode, Mode::Enforce(_));
     let redaction = if is_obeyed { RedactionRules::default() } else { redaction };
     let reading = Reading::new(connection, run_from, &redaction).ok_or(StartError::NoFormat)?;
-    let (journal, file) = if is_obeyed { (file, None) } else { (None, file) };
-    let shadow = decides.as_ref().filter(|_| !is_obeyed).map(|_| Shadow::default());
-    let deciding = decides.map(|decides| Deciding::new(decides.session, journal));
-    let mut between = Connection::new((reading, Recording::new(file)), (deciding, shadow), answer_within, seed);
+    let (recording, deciding) = match mode {
+        Mode::Record => (Recording::new(file), None),
+        Mode::Shadow(session) => (Recording::new(file), Some(Deciding::new(session, None, Some(Shadow::default())))),
+        Mode::Enforce(session) => (Recording::new(None), Some(Deciding::new(session, file, None))),
+    };
+    let mut between = Connection::new(reading, recording, deciding, answer_within, seed);
     let mut pipes = Pipes::start(command).map_err(StartError::Unstarted)?;
     let nowhere = (!is_obeyed).then(Ways::nowhere); // what nobody obeys is not sent
     let mut clock = Clock::new();

@@ -8,14 +8,14 @@ use playproof_protocol::object::{Object, quote};
 
 use crate::call::OpenCall;
 use crate::cut::Cuts;
-use crate::deciding::Want;
+use crate::deciding::End;
 use crate::message::{CallError, Message};
 
 /// The key of `_meta` under which a program finds how the call ended.
 const OUTCOME: &str = "playproof/outcome";
 
 /// The last line for a call.
-pub(crate) fn failed(call: &OpenCall, end: &Want) -> String {
+pub(crate) fn failed(call: &OpenCall, end: &End) -> String {
     let prose = prose(call, end);
     let outcome = outcome(end);
     let added = call.last.as_ref().and_then(|(line, _)| with_told(line, &prose, &outcome));
@@ -62,7 +62,7 @@ fn block(prose: &str) -> String {
 }
 
 /// How the call ended, as a field of `_meta`.
-fn outcome(end: &Want) -> String {
+fn outcome(end: &End) -> String {
     let mut out = String::new();
     quote(&mut out, OUTCOME);
     out.push(':');
@@ -82,7 +82,7 @@ fn outcome(end: &Want) -> String {
 }
 
 /// What a person reads: the prose of the playbook, else what is known without it.
-fn prose(call: &OpenCall, end: &Want) -> String {
+fn prose(call: &OpenCall, end: &End) -> String {
     if let Some(prose) = end.messages.as_ref().and_then(|messages| messages.openai.as_ref()) {
         return prose.content.clone();
     }

@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::playbook::fingerprint;
 use playproof_formats::shell::Command;
-use playproof_proxy::{Enforced, Options, RunFrom, StartError, run as run_proxy};
+use playproof_proxy::{Mode, Options, RunFrom, StartError, run as run_proxy};
 use playproof_serve::decider::Decider;
 use playproof_serve::session::Session;
 
@@ -95,14 +95,14 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let program = args.command.first().map(|program| Path::new(program).file_name().unwrap_or(program));
     let name = args.name.clone().or_else(|| Some(program?.to_string_lossy().into_owned())).unwrap_or_default();
-    let decides = match &args.playbook {
-        Some(playbook) => Some(deciding(args, &workspace, playbook)?),
-        None => None,
+    let mode = match &args.playbook {
+        Some(playbook) => deciding(args, &workspace, playbook)?,
+        None => Mode::Record,
     };
     let recording = args.record.as_ref().map(|folder| RecordingFile::in_folder(folder, &name)).transpose()?;
     let connection = recording.as_ref().map_or_else(|| format!("{}-{}", begun().0, begun().1), |it| it.begun.clone());
     let mut file = recording.as_ref().map(RecordingFile::create).transpose()?;
-    if let (Some(file), Some((session, _))) = (&mut file, decides.as_ref().filter(|_| args.enforce)) {
+    if let (Some(file), Mode::Enforce(session)) = (&mut file, &mode) {
         let head = session.decider().head(Instant::ZERO);
         file.write_all(head.as_bytes()).map_err(|error| {
             Failure::new(format!("the journal cannot be written: {}", describe_io(&error)))
@@ -114,7 +114,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         run_from: args.run_from.clone(),
         redaction,
         file: file.map(|file| Box::new(file) as Box<dyn Write + Send>),
-        decides: decides.map(|(session, is_obeyed)| Enforced { session, is_obeyed }),
+        mode,
         answer_within: Duration::from_millis(args.answer_within),
         seed: seed(),
     };
@@ -139,7 +139,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// What decides; enforced, only what the lock approves.
-fn deciding(args: &Args, workspace: &Workspace, playbook: &str) -> Result<(Session, bool), Failure> {
+fn deciding(args: &Args, workspace: &Workspace, playbook: &str) -> Result<Mode, Failure> {
     let (name, used) = workspace.playbook(Some(playbook))?;
     if args.enforce {
         refuse_study(&name, &used)?;
@@ -160,7 +160,8 @@ fn deciding(args: &Args, workspace: &Workspace, playbook: &str) -> Result<(Sessi
         engine: env!("CARGO_PKG_VERSION").to_owned(),
         shadow: !args.enforce,
     };
-    Ok((Session::new(used.plan, decider, true), args.enforce))
+    let session = Session::new(used.plan, decider, true);
+    Ok(if args.enforce { Mode::Enforce(session) } else { Mode::Shadow(session) })
 }
 
 /// The exit code for how the server ended.

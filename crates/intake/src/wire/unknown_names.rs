@@ -7,28 +7,18 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::fields::KnownFields as _;
-use super::names::{ERROR_NAMES, LineFields, NAMES};
+use super::names::{ENUM_FIELDS, ENUM_VALUES, ERROR_NAMES, LineFields, NAMES, TYPE};
 use crate::json::BorrowedText;
 use playproof_formats::diagnostic::did_you_mean;
 
-/// The types that lines can have.
-const TYPES: [&str; 11] = [
-    "tool_call",
-    "tool_result",
-    "run_end",
-    "cancel",
-    "decision",
-    "recording",
-    "crash",
-    "begin",
-    "state",
-    "commit",
-    "rollback",
-];
-
 /// Whether a line of ours can have this type.
 pub(crate) fn is_type(name: &str) -> bool {
-    TYPES.contains(&name)
+    types().any(|known| known == name)
+}
+
+/// The types that lines can have.
+fn types() -> impl Iterator<Item = &'static str> {
+    ENUM_VALUES[TYPE - ENUM_FIELDS].iter().map(|quoted| quoted.trim_matches('"'))
 }
 
 /// An unknown type or field.
@@ -38,7 +28,7 @@ pub struct UnknownName {
     pub within: &'static str,
     /// The name as written.
     pub name: String,
-    /// The names that are known there; none if the name is redacted.
+    /// The names that are known there, maybe in quotes; none if the name is redacted.
     pub(crate) known: &'static [&'static str],
 }
 
@@ -50,8 +40,9 @@ impl UnknownName {
     /// The known name that is nearest to it. To compare it with all takes longer than reading the lines of a piece, and only
     /// the first unknown name of an input is shown.
     pub fn near(&self) -> Option<&'static str> {
-        let near = did_you_mean(&self.name, self.known.iter().copied())?;
-        self.known.iter().copied().find(|known| *known == near)
+        let known = || self.known.iter().map(|known| known.trim_matches('"'));
+        let near = did_you_mean(&self.name, known())?;
+        known().find(|known| *known == near)
     }
 }
 
@@ -68,7 +59,7 @@ const UNREAD_TYPES: [&str; 2] = ["shadow", "other"];
 pub fn unknown_type(line: &str) -> Option<UnknownName> {
     let kind = entries(line)?.into_iter().find(|(name, _)| name == "type")?.1;
     let kind: String = serde_json::from_str(kind.get()).ok()?;
-    (!UNREAD_TYPES.contains(&&*kind)).then(|| UnknownName::new("", &kind, &TYPES))
+    (!UNREAD_TYPES.contains(&&*kind)).then(|| UnknownName::new("", &kind, ENUM_VALUES[TYPE - ENUM_FIELDS]))
 }
 
 /// The first unknown field of a line.
