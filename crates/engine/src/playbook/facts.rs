@@ -185,12 +185,6 @@ impl ToolRow {
         Ok(ToolRow { pattern, facts, omitted, schema: None, server: None, same_if: None, upstream_retries: 0, glob })
     }
 
-    /// The same row with all of `facts`.
-    #[must_use]
-    pub fn with_facts(self, facts: ToolFacts) -> ToolRow {
-        ToolRow { facts, omitted: OmittedFacts::default(), ..self }
-    }
-
     /// The same row, which leaves the omitted facts to weaker rows.
     #[must_use]
     pub fn omitting(self, omitted: OmittedFacts) -> ToolRow {
