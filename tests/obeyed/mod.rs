@@ -33,16 +33,19 @@ const WORLDS: u64 = 500;
 const ANSWERS: [(u64, &str); 2] = [
     (
         125,
-        r#"4194: {"explained by the fixture": 250, "explained by the poor recording": 223, "explained by the recording": 288, "told by the fixture": 83, "told by the poor recording": 60, "told by the recording": 83, "told live": 83}"#,
+        r#"4194: {"explained by the fixture": 251, "explained by the poor recording": 223, "explained by the recording": 288, "told by the fixture": 83, "told by the poor recording": 53, "told by the recording": 83, "told live": 83}"#,
     ),
     (
         500,
-        r#"15775: {"explained by the fixture": 912, "explained by the poor recording": 833, "explained by the recording": 1073, "told by the fixture": 277, "told by the poor recording": 201, "told by the recording": 275, "told live": 277}"#,
+        r#"15774: {"explained by the fixture": 915, "explained by the poor recording": 830, "explained by the recording": 1073, "told by the fixture": 277, "told by the poor recording": 171, "told by the recording": 275, "told live": 277}"#,
     ),
 ];
 
 /// Worlds of which something wrong was said once.
-const ONCE_WRONG: [u64; 12] = [259, 738, 5_059, 5_299, 5_425, 5_503, 5_522, 5_650, 5_761, 6_146, 6_457, 6_490];
+const ONCE_WRONG: [u64; 19] = [
+    259, 738, 786, 1_581, 1_707, 3_295, 4_539, 5_059, 5_299, 5_425, 5_503, 5_522, 5_650, 5_761, 6_146, 6_457, 6_490,
+    7_386, 8_995,
+];
 
 /// Long after everything in a world.
 const END: Instant = Instant::from_millis(10_000_000);
@@ -201,8 +204,7 @@ fn poor(trace: &str, seed: u64) -> String {
 /// The world in which somebody obeys.
 fn obeyed(world: &Fixture, plan: &Plan, leave: &Leave) -> Fixture {
     let mut fixture = world.clone();
-    let of = |call: &FixtureCall| call.name == leave.call || call.steps.iter().any(|step| step.name == leave.call);
-    let place = fixture.calls.iter().position(of).expect("the call");
+    let place = fixture.calls.iter().position(|call| is_part(call, &leave.call)).expect("the call");
     let call = fixture.calls[place].clone();
     let mut again = FixtureCall { script: Script::default(), draws: Vec::new(), cancel_at: None, ..call.clone() };
     if let Some(step) = call.steps.iter().find(|step| step.name == leave.call) {
@@ -319,11 +321,19 @@ fn all_answers(plan: &Plan, fixture: &Fixture, seed: u64) -> Answers {
         of_trace(plan, &names, &poor(&trace, seed), ["told by the poor recording", "explained by the poor recording"]),
     ];
     let mut answers = Answers::default();
+    // A recording without decisions does not know that a caller went away, and nobody is there who is told.
+    let went_away = |name: &str| fixture.calls.iter().any(|call| call.cancel_at.is_some() && is_part(call, name));
+    let is_heard = |leave: &Leave| leave.by != "told by the poor recording" || !went_away(&leave.call);
     for one in all {
         answers.asked += one.asked;
-        answers.leaves.extend(one.leaves);
+        answers.leaves.extend(one.leaves.into_iter().filter(is_heard));
     }
     answers
+}
+
+/// Whether a name is that of a call, or of a step of it.
+fn is_part(call: &FixtureCall, name: &str) -> bool {
+    call.name == name || call.steps.iter().any(|step| step.name == name)
 }
 
 /// What is said in several worlds.
@@ -339,9 +349,14 @@ struct Tally {
 
 impl Tally {
     /// Adds a world, under the playbook of a place; gives who says yes of which calls.
-    fn add(&mut self, plans: &[Plan], place: usize, (seed, text): (u64, &str)) -> BTreeSet<(&'static str, String)> {
-        let (plan, world) = (&plans[place], worlds::world(text));
-        let answers = all_answers(plan, &world, seed);
+    fn add(
+        &mut self,
+        plans: &[Plan],
+        place: usize,
+        (seed, world): (u64, &Fixture),
+    ) -> BTreeSet<(&'static str, String)> {
+        let plan = &plans[place];
+        let answers = all_answers(plan, world, seed);
         self.asked += answers.asked;
         let told = |by: &str| {
             let told = answers.leaves.iter().filter(|leave| leave.by == by);
@@ -351,7 +366,7 @@ impl Tally {
         if !two.is_subset(&one) {
             self.unlike.push(format!("seed {seed}: the fixture {one:?}, its recording {two:?}"));
         }
-        let live = driven::may_be_made_again(plan, worlds::plan(place), &world);
+        let live = driven::may_be_made_again(plan, worlds::plan(place), world);
         *self.by.entry("told live").or_default() += u32::try_from(live.len()).expect("few");
         let live: BTreeSet<_> = live.into_iter().map(|(call, wait)| (call, Some(wait))).collect();
         if !live.is_subset(&one) {
@@ -360,11 +375,11 @@ impl Tally {
         let mut known: BTreeMap<(String, Option<Duration>), Option<String>> = BTreeMap::new();
         for leave in &answers.leaves {
             *self.by.entry(leave.by).or_default() += 1;
-            let harm = known.entry((leave.call.clone(), leave.at_end)).or_insert_with(|| harm(plan, &world, leave));
+            let harm = known.entry((leave.call.clone(), leave.at_end)).or_insert_with(|| harm(plan, world, leave));
             if let Some(harm) = harm {
                 self.wrong.push(format!("seed {seed}: {} was {}: {harm}", leave.call, leave.by));
                 if self.wrong.len() == 1 {
-                    println!("{text}\n{}", trace_of(plan, &world));
+                    println!("{}", trace_of(plan, world));
                 }
             }
         }
@@ -386,7 +401,7 @@ fn whoever_obeys_does_no_harm() {
     let seeds = first..first + number("PLAYPROOF_WORLDS", share(WORLDS));
     for (seed, worlds) in seeds.zip(1..).chain(ONCE_WRONG.map(|seed| (seed, 0))) {
         let place = usize::try_from(seed % plans.len() as u64).expect("a place");
-        tally.add(&plans, place, (seed, &worlds::text(seed)));
+        tally.add(&plans, place, (seed, &worlds::world(&worlds::text(seed))));
         let known = ANSWERS.iter().find(|(known, _)| first == 1 && *known == worlds);
         let said = format!("{}: {:?}", tally.asked, tally.by);
         tally.unlike.extend(

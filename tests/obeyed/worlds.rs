@@ -206,13 +206,22 @@ pub fn renamed(text: &str) -> String {
 
 /// The world that a text describes. What is not scripted works: by the memory of keys, and else with an ok.
 pub fn world(text: &str) -> Fixture {
-    let mut fixture = fixture::parse(Source::whole("world", text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
+    let mut fixture = unscripted(text);
     let reply = UpstreamReply::failed(ErrorFacts::default());
     let never = Outage {
         from: Instant::from_millis(u64::MAX / 4000),
         to: None,
         answer: ScriptedAnswer { reply, latency: Default::default(), applied: None },
     };
+    let own = TOOLS.iter().map(|tool| (*tool).to_owned());
+    let names = own.clone().chain(own.map(|tool| renamed(&tool)));
+    fixture.outages = names.map(|tool| (tool, vec![never.clone()])).collect();
+    fixture
+}
+
+/// The same, where what is not scripted has no answer.
+pub fn unscripted(text: &str) -> Fixture {
+    let mut fixture = fixture::parse(Source::whole("world", text)).unwrap_or_else(|report| panic!("{report}\n{text}"));
     let scripts = fixture.calls.iter_mut().flat_map(|call| {
         let steps = call.steps.iter_mut().map(|step| &mut step.script);
         std::iter::once(&mut call.script).chain(steps)
@@ -225,8 +234,5 @@ pub fn world(text: &str) -> Fixture {
             _ => {}
         }
     }
-    let own = TOOLS.iter().map(|tool| (*tool).to_owned());
-    let names = own.clone().chain(own.map(|tool| renamed(&tool)));
-    fixture.outages = names.map(|tool| (tool, vec![never.clone()])).collect();
     fixture
 }

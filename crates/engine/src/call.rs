@@ -87,8 +87,8 @@ pub struct RecordedDispatch {
     pub cancelled: Option<(Instant, u64)>,
     /// When it ended, and the line that says so.
     pub ended: Option<(Instant, u64)>,
-    /// Whether the decisions have an attempt.
-    pub was_sent: bool,
+    /// How many attempts the decisions have.
+    pub sent: u32,
     /// The decisions, each with its line: JSON objects, as they are recorded.
     pub decisions: Vec<(u64, Box<str>)>,
     /// What decided them, if the trace says so.
@@ -305,7 +305,13 @@ impl RecordedCall {
 
     /// Whether a dispatcher says that it ended the call without sending it.
     pub fn was_unsent(&self) -> bool {
-        self.dispatch.as_ref().is_some_and(|of| of.ended.is_some() && !of.was_sent)
+        self.dispatch.as_ref().is_some_and(|of| of.ended.is_some() && of.sent == 0)
+    }
+
+    /// Whether its dispatcher sent an attempt after the last one that has an answer.
+    pub fn is_unanswered(&self) -> bool {
+        let answered = self.attempts().last().map_or(0, |(number, _)| number.get());
+        self.dispatch.as_ref().is_some_and(|of| of.sent > answered)
     }
 
     /// Whether it has an idempotency key; does not read it.

@@ -203,7 +203,7 @@ mod tests {
         let mut second = call(Some("c1"), 3, answers);
         let decided = r#"{"at_ms":12,"event":"outcome","outcome":"cancelled"}"#;
         second.dispatch = Some(Box::new(RecordedDispatch {
-            was_sent: false,
+            sent: 0,
             cancelled: Some((Instant::from_millis(11), 11)),
             ended: Some((Instant::from_millis(12), 12)),
             decisions: vec![(12, decided.into())],

@@ -102,6 +102,9 @@ impl AnswerEvidence {
         for (number, answers) in late {
             evidence.add_attempt(call, plan, facts, (number, answers.into_iter()));
         }
+        if call.is_unanswered() && evidence.claim.is_some() {
+            evidence.add(EffectClaim::Unknown);
+        }
         evidence
     }
 

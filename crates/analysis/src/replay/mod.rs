@@ -31,6 +31,7 @@ mod step_order;
 mod successes;
 mod summary;
 mod told_again;
+mod used_keys;
 
 pub use attempts::{Judges, finding, judge as judge_attempts};
 pub use call_result::{CallMarks, CallResult, FactsUsed, ShownCall};

@@ -38,6 +38,7 @@ use super::repeated_actions::RepeatedActions;
 use super::run_ends::{RunEnds, UnsettledRuns};
 use super::step_order::{StepOrder, has_steps};
 use super::successes::Successes;
+use super::used_keys::UsedKeys;
 
 /// The window of calls for loops and resends.
 const WINDOW: u16 = 10_000;
@@ -93,6 +94,7 @@ pub struct RecordingAnalysis {
     successes: Successes,
     begun_again: BegunAgain,
     run_ends: RunEnds,
+    used_keys: UsedKeys,
     /// By input, line of the transaction and intent.
     reruns: Reruns<(u32, u64, u128)>,
     /// Of all inputs.
@@ -118,6 +120,7 @@ impl Default for RecordingAnalysis {
             successes: Successes::default(),
             begun_again: BegunAgain::default(),
             run_ends: RunEnds::default(),
+            used_keys: UsedKeys::default(),
             reruns: Reruns::default(),
             hidden: HiddenIntents::default(),
             outages: RecordedOutages::default(),
@@ -175,6 +178,10 @@ impl RecordingAnalysis {
         if closed.raw().step().is_some() && closed.raw().was_unsent() {
             self.known = known_failures;
             return; // it was skipped
+        }
+        let key = closed.hashes.key_under(facts);
+        if facts.repeatable && key != 0 && !closed.raw().was_unsent() {
+            self.used_keys.take(key, made_in_input(closed));
         }
         let is_among_steps = plans.first().is_some_and(|plan| plan.has_steps);
         let recent = remember(self.window(facts), closed.hashes.request);
@@ -326,7 +333,10 @@ impl RecordingAnalysis {
         let now = in_input(now, closed, facts);
         let next = OneMore { own: &[own], key: own.key, is_step: false, now };
         let sent = SentIn::of(&closed.hashes, (call.place.input, call.run().is_some()), facts);
+        let (key, told) = (closed.hashes.key_under(facts), now.in_input(call.place.input));
+        let is_used = facts.repeatable && self.used_keys.is_used_by_another(key, made_in_input(closed), told);
         let known = self.known_against(closed.hashes.request, next, facts);
+        let known = known.or_else(|| is_used.then_some(Against::KeyOfAnother));
         known.or_else(|| self.hidden_against(&sent, facts, now))
     }
 
@@ -595,7 +605,7 @@ fn repeated(closed: &CompletedCall, facts: ToolFacts, judges: &mut Judges<'_>) -
         effects: net_effects(counts, facts),
         may_have_acted: writes
             && (counts.attempts == 0 && !call.was_unsent() || counts.left_out > 0 || counts.may_be_taken_back()),
-        is_out: call.cancelled_at().is_some() && !call.was_unsent(),
+        is_out: call.is_unanswered(),
         over: call.dispatch.as_ref().and_then(|of| of.ended).map(|(at, place)| Moment::new(Some(at), place)),
         ..CallShows::default()
     };
@@ -625,6 +635,12 @@ pub fn args_under(plan: &Plan, tool: &str, closed: &CompletedCall) -> u128 {
         true => closed.hashes.args, // the usual call
         false => args_hash(same_if, closed.raw().args()).0,
     }
+}
+
+/// When a call was made, among those of all inputs.
+fn made_in_input(closed: &CompletedCall) -> Moment {
+    let (at, place) = (closed.raw().at, closed.raw().place);
+    Moment::new(at, place.line).in_input(place.input)
 }
 
 /// A moment, among those with which it is compared: of the input of a call, or of all.

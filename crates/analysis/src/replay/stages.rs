@@ -421,7 +421,9 @@ impl Order<'_> {
                 self.recording.take(&closed, facts, plans, |finding| recorded.push(finding));
                 self.newest = self.newest.max(closed.raw().place.line);
                 let is_action = has_steps(closed.raw(), plans.first());
-                let is_asked = is_action || closed.counts.failed_on > 0;
+                // A call without an answer may be told what is told of another one.
+                let may_follow = closed.counts.answers == 0 && self.lanes.is_some();
+                let is_asked = is_action || closed.counts.failed_on > 0 || may_follow;
                 let told_at = is_asked.then(|| told_at(&closed));
                 self.taken += 1;
                 self.judged.push_back(JudgedCall { closed, facts, recorded, told_at, number: self.taken });

@@ -89,7 +89,7 @@ pub struct CallShows {
     pub since: Option<Moment>,
     /// When it was over, if that was later than its last answer.
     pub over: Option<Moment>,
-    /// Whether its caller went away while an attempt was out.
+    /// Whether an attempt is still out: its caller went away, or its answer is not recorded.
     pub is_out: bool,
 }
 
@@ -262,8 +262,9 @@ impl RequestBook {
             let finding = Finding::new(finding, FindingBy::Recorded, id, count);
             found(evidence.facts.weigh(if certain { finding } else { finding.in_doubt() }));
         };
-        let after_denial = self.had(call.made, |end| end.denied);
-        let after_conflict = self.had(call.made, |end| end.processed);
+        let is_before = |ended| call.made.is_after(ended);
+        let after_denial = self.had(is_before, |end| end.denied);
+        let after_conflict = self.had(is_before, |end| end.processed);
         if after_denial {
             find(FindingId::RetriedAfterDenial, 1);
         }
@@ -271,7 +272,7 @@ impl RequestBook {
             find(FindingId::RetriedAfterConflict, 1);
         }
         let too_soon = |end: &End| end.wait_until.zip(call.made.at).is_some_and(|(until, made)| made < until);
-        if self.had(call.made, too_soon) {
+        if self.had(is_before, too_soon) {
             find(FindingId::RetryAfterIgnored, 1);
         }
         if let Some(count) = self.futile(call) {
@@ -319,13 +320,15 @@ impl RequestBook {
     /// unless that is known to be done.
     pub fn against(&self, next: OneMore<'_>, facts: ToolFacts) -> Option<Against> {
         let OneMore { own, key, is_step, now } = next;
-        let refused = match () {
-            () if self.had(now, |end| end.denied) => Some(Against::Denied),
-            () if self.had(now, |end| end.processed) => Some(Against::Processed),
-            () => None,
-        };
-        if refused.is_some() {
-            return refused;
+        let is_known = |ended: Moment| !ended.is_after(now);
+        if self.had(is_known, |end| end.denied) {
+            return Some(Against::Denied);
+        }
+        if self.had(is_known, |end| end.processed) {
+            return Some(Against::Processed);
+        }
+        if !acts_again(facts) {
+            return None;
         }
         let mut own = own.to_vec();
         let mut others = Vec::new();
@@ -336,12 +339,6 @@ impl RequestBook {
             }
         }
         let protects = |call: &CallShows| key != 0 && call.key == key;
-        if !acts_again(facts) {
-            // Each call that is repeatable is a request of its own, to which a key that was used before does not belong.
-            let is_used = |call: &CallShows| protects(call) && !call.made.is_after(now);
-            let is_another = facts.repeatable && !is_step && others.into_iter().any(is_used);
-            return is_another.then_some(Against::KeyOfAnother);
-        }
         let known = others.into_iter().filter_map(|call| Some((call, call.known(now)?)));
         let acted = known.filter(|(call, known)| !protects(call) || *known == Against::Done && !is_step);
         let before = self.acted_before.then_some(Against::MayBeDone);
@@ -357,9 +354,9 @@ impl RequestBook {
         self.keys.iter().find(|row| row.key == key).copied().unwrap_or(KeyRow { key, ..KeyRow::default() })
     }
 
-    /// Whether, when a call was made, such an end was known and no success after it.
-    fn had(&self, made: Moment, is: impl Fn(&End) -> bool) -> bool {
-        let known = self.ends.iter().rev().filter(|end| made.is_after(end.at));
+    /// Whether there is such an end among those that are known, and no success after it.
+    fn had(&self, is_known: impl Fn(Moment) -> bool, is: impl Fn(&End) -> bool) -> bool {
+        let known = self.ends.iter().rev().filter(|end| is_known(end.at));
         known.take_while(|end| !end.succeeded).any(is)
     }
 

@@ -31,6 +31,8 @@ pub struct RequestBooks {
 struct KeyUse {
     /// The arguments of its calls, in the order in which they were made.
     args: Vec<ArgsId>,
+    /// Its calls, and when each was made.
+    calls: Vec<(CallId, Moment)>,
     /// The calls that sent a reversal under it, and when.
     reversed: Vec<(CallId, Moment)>,
 }
@@ -69,6 +71,7 @@ impl RequestBooks {
                 if is_new && known.args.len() > 1 {
                     found(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
                 }
+                known.calls.push((id, shows.made));
                 known.reversed.extend(watch.reversed.map(|at| (id, at)));
             }
             if call.has_steps(plan) {
@@ -150,10 +153,13 @@ impl RequestBooks {
         if !call.has_steps(plan) {
             let key = call.honoured_key();
             if let Some(used) = key.and_then(|key| self.keys.get(&(call.tool, key))) {
-                if used.args.first() != Some(&call.args) {
+                let has_other =
+                    |calls: &[(CallId, Moment)]| calls.iter().any(|(by, at)| *by != id && !at.is_after(now));
+                // Each call that is repeatable is a request of its own, to which no key belongs that was used before.
+                if used.args.first() != Some(&call.args) || call.facts.repeatable && has_other(&used.calls) {
                     return Some(Against::KeyOfAnother);
                 }
-                if used.reversed.iter().any(|(by, reversed)| *by != id && !reversed.is_after(now)) {
+                if has_other(&used.reversed) {
                     return Some(Against::KeyReversed);
                 }
             }

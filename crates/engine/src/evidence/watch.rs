@@ -97,10 +97,29 @@ impl CallWatch {
                     (shows.ended, shows.failed, shows.may_have_acted) = (None, false, true); // of a read the last means nothing
                 }
             }
-            // A late answer changes no decision, but what it says counts for the calls after it.
-            Decision::LateAnswer { status: Status::Ok, .. } => shows.effects += u32::from(writes),
-            Decision::LateAnswer { attempt, status: Status::Failed(Some(late)) } => {
-                let late = error(late);
+            Decision::LateAnswer { attempt, status } => self.take_late(plan, call, (now, attempt, status), error),
+            _ => {}
+        }
+    }
+
+    /// Takes a late answer: it changes no decision, but what it says counts for the calls after it.
+    fn take_late<'e>(
+        &mut self,
+        plan: &Plan,
+        call: &DrivenCall<'_>,
+        (now, attempt, status): (Moment, AttemptNo, Status),
+        error: impl Fn(ErrorId) -> Option<&'e ErrorFacts>,
+    ) {
+        let (shows, writes) = (&mut self.shows, call.facts.access == Access::Write);
+        // Where its caller went away, nobody had heard of the attempt before.
+        let is_first = shows.is_out && shows.over.is_some() && self.attempt == Some(attempt);
+        if is_first {
+            (shows.failed, shows.ended, shows.is_out) = (matches!(status, Status::Failed(_)), Some(now), false);
+        }
+        match status {
+            Status::Ok => shows.effects += u32::from(writes),
+            Status::Failed(late) => {
+                let late = late.and_then(error);
                 let signal = Signal::new(late, call.tool_name, call.facts, Some(call.key.is_some()), attempt);
                 let verdict = plan.classifier.classify(&signal).verdict;
                 let failure = FailureMeaning::under(plan, verdict, late, call.key.is_some());
@@ -108,13 +127,14 @@ impl CallWatch {
                     self.open.retain(|open| *open != Some(attempt));
                     shows.settled = (self.open.is_empty() && !shows.suspected).then_some(now);
                 }
-                if shows.is_out && shows.over.is_some() {
-                    // Its caller went away: nobody had heard of it before.
-                    (shows.failed, shows.ended) = (true, Some(now));
+                if is_first {
                     *shows = shows.with(failure, writes);
                 }
             }
-            _ => {}
+            Status::Suspected(_) | Status::Unfinished(_) | Status::Unanswered if is_first => {
+                (shows.suspected, shows.may_have_acted) = (true, true);
+            }
+            Status::Suspected(_) | Status::Unfinished(_) | Status::Unanswered => {}
         }
     }
 }

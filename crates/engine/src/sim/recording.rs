@@ -227,16 +227,27 @@ fn number_in_runs(calls: &mut [RecordedCall]) {
     }
 }
 
-/// Puts each answer on the line before its event.
+/// Puts each answer on the line before the event that hears it: what happens before that is before it.
 fn place_answers(calls: &mut [RecordedCall], record: &SimulationRecord) {
     let last = Recording::line(record.events.len());
     for (n, call) in calls.iter_mut().enumerate() {
         let events = record.events.iter().enumerate().filter(|(_, event)| event.call == CallId::at(n));
-        let events: Vec<(Instant, u64)> = events.map(|(n, event)| (event.at, Recording::line(n))).collect();
+        let events: Vec<(&DecisionEvent, u64)> = events.map(|(n, event)| (event, Recording::line(n))).collect();
         for answer in &mut call.answers {
-            let heard = events.iter().find(|(at, _)| answer.at.is_some_and(|answered| *at >= answered));
+            let is_due = |event: &DecisionEvent| answer.at.is_some_and(|answered| event.at >= answered);
+            let heard = events.iter().find(|(event, _)| is_due(event) && hears(event.what, answer));
             answer.place.line = heard.map_or(last, |(_, line)| line - 1).max(call.place.line + 1);
         }
+    }
+}
+
+/// Whether an event of a call may be the one that hears an answer to it.
+fn hears(what: Decision, answer: &RecordedAnswer) -> bool {
+    match what {
+        Decision::AttemptFinished { attempt, .. } | Decision::LateAnswer { attempt, .. } => {
+            answer.attempt == Some(attempt.get())
+        }
+        _ => answer.attempt.is_none(),
     }
 }
 

@@ -76,8 +76,13 @@ fn recorded_claim(plan: &Plan, call: &RecordedCall, facts: ToolFacts) -> EffectC
         };
         claim = Some(claim.map_or(said, |claim: EffectClaim| claim.and(said)));
     }
-    // A dispatcher of ours notes the end of a step that it did not send.
-    claim.unwrap_or(if call.was_unsent() { EffectClaim::NotApplied } else { EffectClaim::Unknown })
+    match claim {
+        Some(claim) if call.is_unanswered() => claim.and(EffectClaim::Unknown),
+        Some(claim) => claim,
+        // A dispatcher of ours notes the end of a step that it did not send.
+        None if call.was_unsent() => EffectClaim::NotApplied,
+        None => EffectClaim::Unknown,
+    }
 }
 
 /// The steps that may have acted although nothing is known of them: the one that an action asked for in vain, and those

@@ -44,7 +44,7 @@ pub fn note(
         DispatchWhat::Cancelled => drop(dispatch.cancelled.get_or_insert((at, line))),
         DispatchWhat::Decided => dispatch.decisions.push((line, text.trim().into())),
         DispatchWhat::Sent => {
-            dispatch.was_sent = true;
+            dispatch.sent = dispatch.sent.saturating_add(1);
             dispatch.decisions.push((line, text.trim().into()));
         }
         DispatchWhat::Ended => {

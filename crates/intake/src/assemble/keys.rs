@@ -138,7 +138,7 @@ impl FirstUse {
 
 /// Whether its dispatcher says how the call ended, and of no attempt.
 fn was_never_sent(call: &RecordedCall) -> bool {
-    let says = |dispatch: &RecordedDispatch| dispatch.ended.is_some() && !dispatch.was_sent;
+    let says = |dispatch: &RecordedDispatch| dispatch.ended.is_some() && dispatch.sent == 0;
     call.answers.is_empty() && call.dispatch.as_deref().is_some_and(says)
 }
 

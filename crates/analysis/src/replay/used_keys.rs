@@ -1,0 +1,34 @@
+//! The keys of repeatable tools, of all inputs: each of their calls is a request of its own, to which a key that another one
+//! has used does not belong. Memory is bounded: beyond 65,536 keys, all are forgotten.
+#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use playproof_engine::evidence::Moment;
+
+/// The most keys that are kept; all are forgotten beyond that.
+const MOST: usize = 65_536;
+
+/// By key: when the first two calls with it were made.
+#[derive(Debug, Default)]
+pub(super) struct UsedKeys(HashMap<u128, [Option<Moment>; 2], FixedState>);
+
+impl UsedKeys {
+    /// Takes the next call with a key.
+    pub(super) fn take(&mut self, key: u128, made: Moment) {
+        if self.0.len() >= MOST {
+            self.0.clear();
+        }
+        if let Some(free) = self.0.entry(key).or_default().iter_mut().find(|known| known.is_none()) {
+            *free = Some(made);
+        }
+    }
+
+    /// Whether, at a moment, a call has used a key that is not the one that was made at `own`.
+    pub(super) fn is_used_by_another(&self, key: u128, own: Moment, now: Moment) -> bool {
+        let mut made = self.0.get(&key).into_iter().flatten().flatten();
+        made.any(|made| *made != own && !made.is_after(now))
+    }
+}
