@@ -20,6 +20,7 @@ mod patterns;
 mod printed;
 mod proof;
 mod retry_after;
+mod row_search;
 mod states;
 mod table;
 #[cfg(test)]

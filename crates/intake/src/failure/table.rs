@@ -4,10 +4,11 @@
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use regex::bytes::RegexSet;
+use regex::bytes::Regex;
 
 use super::kinds;
 use super::patterns::ascii;
+use super::row_search::RowSearch;
 use super::tool_name::ToolClass;
 use crate::mapping::MAPPING;
 use playproof_engine::words;
@@ -52,7 +53,8 @@ pub(super) struct Row {
     pub(super) proves: bool,
     /// The tools that it is for; empty: all.
     pub(super) of: Vec<ToolClass>,
-    pattern: String,
+    pub(super) pattern: String,
+    compiled: OnceLock<Option<Regex>>,
     pub(super) examples: Vec<Example>,
 }
 
@@ -68,13 +70,18 @@ impl Row {
     pub(super) fn is_for(&self, class: Option<ToolClass>) -> bool {
         self.of.is_empty() || class.is_none_or(|class| self.of.contains(&class))
     }
+
+    /// The pattern, compiled; none if it is no regular expression.
+    pub(super) fn compiled(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| Regex::new(&compact(&self.pattern)).ok()).as_ref()
+    }
 }
 
-/// Rows, whose patterns are compiled when a text is first compared with them.
+/// Rows. A pattern is compiled when a text that has one of its words is first compared with it.
 #[derive(Clone, Debug, Default)]
 pub struct WordTable {
     pub(super) rows: Vec<Row>,
-    set: Arc<OnceLock<Option<RegexSet>>>,
+    search: Arc<OnceLock<RowSearch>>,
 }
 
 impl WordTable {
@@ -91,7 +98,7 @@ impl WordTable {
 
     /// A list of rows as people write it; errors stay with the list.
     pub(super) fn read(list: At<'_>) -> Option<WordTable> {
-        Some(WordTable { rows: list.all(row)?, set: Arc::default() })
+        Some(WordTable { rows: list.all(row)?, search: Arc::default() })
     }
 
     /// Whether it has no row.
@@ -103,23 +110,29 @@ impl WordTable {
     #[must_use]
     pub fn and(mut self, weaker: &WordTable) -> WordTable {
         self.rows.extend(weaker.rows.iter().cloned());
-        WordTable { rows: self.rows, set: Arc::default() }
+        WordTable { rows: self.rows, search: Arc::default() }
     }
 
     /// Whether all patterns are regular expressions.
     pub(super) fn compiles(&self) -> bool {
-        self.rows.iter().all(|row| RegexSet::new([compact(&row.pattern)]).is_ok())
+        self.rows.iter().all(|row| row.compiled().is_some())
     }
 
-    /// The numbers of the rows whose pattern matches `text`, wherever the words must stand.
-    pub(super) fn matching<'t>(&'t self, text: &str) -> impl Iterator<Item = (usize, &'t Row)> {
-        let set = self.set.get_or_init(|| {
-            let set = RegexSet::new(self.rows.iter().map(|row| compact(&row.pattern)));
-            debug_assert!(set.is_ok(), "{:?}", set.as_ref().err());
-            set.ok()
-        });
-        let found: Vec<usize> = set.iter().flat_map(|set| set.matches(text.as_bytes())).collect();
-        found.into_iter().filter_map(|number| Some((number, self.rows.get(number)?)))
+    /// The rows of this place for tools of this class whose pattern matches one of `views`, with their numbers. The first view
+    /// has all words of the others.
+    pub(super) fn matching<'t>(
+        &'t self,
+        place: Place,
+        views: &[&str],
+        class: Option<ToolClass>,
+    ) -> impl Iterator<Item = (usize, &'t Row)> {
+        let search = self.search.get_or_init(|| RowSearch::of(self.rows.iter().map(|row| row.pattern.as_str())));
+        let matches = |row: &Row, view: &str| row.compiled().is_some_and(|regex| regex.is_match(view.as_bytes()));
+        let candidates = views.first().map(|widest| search.candidates(widest)).unwrap_or_default();
+        candidates.into_iter().filter_map(move |number| {
+            let row = self.rows.get(number).filter(|row| row.place == place && row.is_for(class))?;
+            views.iter().any(|view| matches(row, view)).then_some((number, row))
+        })
     }
 }
 
@@ -151,6 +164,7 @@ fn row(at: At<'_>) -> Option<Row> {
         proves: is_proof,
         of: of?.unwrap_or_default(),
         pattern: text("pattern")?,
+        compiled: OnceLock::new(),
         examples: examples?,
     })
 }

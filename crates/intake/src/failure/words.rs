@@ -122,42 +122,39 @@ pub(super) fn rows_of<'t>(text: &str, by: Teller<'t>) -> impl Iterator<Item = &'
     let tables = by.words.into_iter().chain([WordTable::shipped()]);
     tables.flat_map(move |table| {
         let mut found: Vec<(usize, &Row)> = Vec::new();
-        for (place, view) in &views {
-            found.extend(table.matching(view).filter(|(_, row)| row.place == *place && row.is_for(class)));
+        for (place, views) in &views {
+            found.extend(table.matching(*place, views, class));
         }
         found.sort_by_key(|(number, _)| *number);
-        found.dedup_by_key(|(number, _)| *number);
         found.into_iter().map(|(_, row)| row)
     })
 }
 
-/// The parts of a text that are compared, each with the place that it is of.
-fn views(text: &str) -> Vec<(Place, &str)> {
+/// The parts of a text that are compared in each place, the widest first.
+fn views(text: &str) -> Vec<(Place, Vec<&str>)> {
     let mut views = Vec::new();
-    let mut add = |place, view| {
-        if !views.contains(&(place, view)) {
-            views.push((place, view));
-        }
-    };
     let text = text.trim();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = cut(lines.next().unwrap_or_default(), EXAMINED);
     let bare = first.trim_start_matches(is_mark);
     if !names_nothing(bare, lines.clone().next().is_some()) {
-        add(Place::First, first);
-        add(Place::First, bare);
-        add(Place::First, unframed(bare).0);
+        views.push((Place::First, different([first, bare, unframed(bare).0])));
         if text.len() <= WHOLE {
             let whole = text.trim_matches(|c: char| is_mark(c) || "[](){}".contains(c));
-            add(Place::Whole, text);
-            add(Place::Whole, whole);
-            add(Place::Whole, unframed(whole).0);
+            views.push((Place::Whole, different([text, whole, unframed(whole).0])));
         }
     }
     let tail = end_of(text, 4 * EXAMINED).lines().rev().map(str::trim).find(|line| !line.is_empty());
     if let Some(last) = tail.filter(|_| lines.next().is_some() && text.lines().count() <= OUTPUT_LINES) {
-        add(Place::Last, cut(last, EXAMINED));
+        views.push((Place::Last, vec![cut(last, EXAMINED)]));
     }
+    views
+}
+
+/// The views of one place, each once.
+fn different<'t>(views: [&'t str; 3]) -> Vec<&'t str> {
+    let mut views = views.to_vec();
+    views.dedup();
     views
 }
 
