@@ -1,7 +1,9 @@
 //! A lazy view of foreign JSON: one level at a time, every value as written. Knows no format.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -138,8 +140,8 @@ impl<'de> Visitor<'de> for ItemsVisitor {
 pub(crate) struct Parsed<'a> {
     pub(crate) text: &'a str,
     pub(crate) fields: Option<Fields<'a>>,
-    /// None: it was read for its fields, and not yet for itself.
-    raw: Option<RawValue<'a>>,
+    /// The lists in its fields that were searched, by name: many paths lead into one.
+    lists: RefCell<Vec<(String, Rc<[Fields<'a>]>)>>,
 }
 
 impl<'a> Parsed<'a> {
@@ -150,7 +152,7 @@ impl<'a> Parsed<'a> {
         if value.starts_with('{')
             && let Some(fields) = Fields::of(value)
         {
-            return Ok(Parsed { text: value, fields: Some(fields), raw: None });
+            return Ok(Parsed::with_fields(value, Some(fields)));
         }
         parse(text).map(Parsed::from)
     }
@@ -161,28 +163,39 @@ impl<'a> Parsed<'a> {
         let mut cursor = JsonCursor::new(value);
         if let Some(fields) = Fields::accept(&mut cursor) {
             let (text, rest) = value.split_at_checked(cursor.offset())?;
-            return Some(Ok((Parsed { text, fields: Some(fields), raw: None }, rest)));
+            return Some(Ok((Parsed::with_fields(text, Some(fields)), rest)));
         }
         let mut objects = serde_json::Deserializer::from_str(value).into_iter::<Fields<'a>>();
         if value.starts_with('{')
             && let Some(Ok(fields)) = objects.next()
             && let Some((text, rest)) = value.split_at_checked(objects.byte_offset())
         {
-            return Some(Ok((Parsed { text, fields: Some(fields), raw: None }, rest)));
+            return Some(Ok((Parsed::with_fields(text, Some(fields)), rest)));
         }
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<RawValue<'_>>();
         let raw = values.next()?;
         Some(raw.map(|raw| (Parsed::from(raw), text.get(values.byte_offset()..).unwrap_or_default())))
     }
 
-    /// The value itself.
-    pub(crate) fn raw(&self) -> Option<RawValue<'a>> {
-        self.raw.or_else(|| parse(self.text).ok())
+    /// A value that was checked.
+    fn with_fields(text: &'a str, fields: Option<Fields<'a>>) -> Parsed<'a> {
+        Parsed { text, fields, lists: RefCell::default() }
     }
 
-    /// The same, ready to be asked for itself many times.
-    pub(crate) fn with_raw(self) -> Parsed<'a> {
-        Parsed { raw: self.raw(), ..self }
+    /// The value itself.
+    pub(crate) fn raw(&self) -> RawValue<'a> {
+        RawValue::of_checked(self.text)
+    }
+
+    /// The objects in the list called `name`; none if that is no list.
+    pub(crate) fn objects(&self, name: &str) -> Option<Rc<[Fields<'a>]>> {
+        if let Some((_, known)) = self.lists.borrow().iter().find(|(known, _)| known == name) {
+            return Some(Rc::clone(known));
+        }
+        let objects: Rc<[Fields<'a>]> =
+            array(self.fields.as_ref()?.get(name)?)?.into_iter().filter_map(object).collect();
+        self.lists.borrow_mut().push((name.to_owned(), Rc::clone(&objects)));
+        Some(objects)
     }
 
     /// The items, if it is an array.
@@ -193,7 +206,7 @@ impl<'a> Parsed<'a> {
 
 impl<'a> From<RawValue<'a>> for Parsed<'a> {
     fn from(raw: RawValue<'a>) -> Parsed<'a> {
-        Parsed { text: raw.get(), fields: object(raw), raw: Some(raw) }
+        Parsed::with_fields(raw.get(), object(raw))
     }
 }
 
@@ -211,8 +224,22 @@ pub(crate) fn array(raw: RawValue<'_>) -> Option<Vec<RawValue<'_>>> {
 }
 
 fn items(text: &str) -> Option<Vec<RawValue<'_>>> {
-    let items: Option<Items<'_>> = text.starts_with('[').then(|| serde_json::from_str(text).ok())?;
-    items.map(|items| items.0)
+    if !text.starts_with('[') {
+        return None;
+    }
+    accepted_items(text).or_else(|| serde_json::from_str(text).ok().map(|Items(items)| items))
+}
+
+/// The fast lane: the items of an array; none where it gives up.
+fn accepted_items(text: &str) -> Option<Vec<RawValue<'_>>> {
+    let mut cursor = JsonCursor::new(text);
+    let mut items = Vec::new();
+    let mut goes_on = cursor.eat(b'[') && !cursor.eat(b']');
+    while goes_on {
+        items.push(RawValue::of_checked(cursor.value(MAX_DEPTH - 1)?));
+        goes_on = cursor.goes_on(b']')?;
+    }
+    cursor.at_end().then_some(items)
 }
 
 /// The content, if `raw` is a string. A string with an invalid escape stays as written.
@@ -260,7 +287,11 @@ pub(crate) fn text(raw: RawValue<'_>) -> Cow<'_, str> {
 
 /// `text` as one JSON value.
 pub(crate) fn parse(text: &str) -> Result<RawValue<'_>, serde_json::Error> {
-    serde_json::from_str(text)
+    let mut cursor = JsonCursor::new(text);
+    match cursor.value(MAX_DEPTH).filter(|_| cursor.at_end()) {
+        Some(value) => Ok(RawValue::of_checked(value)),
+        None => serde_json::from_str(text),
+    }
 }
 
 /// The same JSON value in one line: without white space between its parts.

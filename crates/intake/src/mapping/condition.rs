@@ -130,7 +130,7 @@ impl FieldTest {
 }
 
 impl TestedValue {
-    fn value<'a>(&self, row: &SourceRow<'a>, picked: &'a ResultParts<'_>) -> Option<Cow<'a, str>> {
+    fn value<'v, 'r: 'v>(&self, row: &SourceRow<'r>, picked: &'v ResultParts<'_>) -> Option<Cow<'v, str>> {
         match self {
             TestedValue::Path(path) => row.find(path).map(text),
             TestedValue::Part(part) => picked.part(*part).map(Cow::Borrowed),

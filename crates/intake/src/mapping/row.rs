@@ -70,9 +70,19 @@ impl<'a> SourceRow<'a> {
 
 /// The value at the end of `steps`.
 fn within<'a>(value: &Parsed<'a>, steps: &[PathStep]) -> Option<SourceValue<'a>> {
-    match (steps.split_first(), &value.fields) {
-        (Some((PathStep::Key(key), rest)), Some(fields)) => follow(fields.get(key)?, rest),
-        _ => follow(value.raw()?, steps),
+    match (steps, &value.fields) {
+        // Half of the paths of spans lead into one list.
+        (
+            [PathStep::Key(list), PathStep::Lookup { field, value: wanted }, PathStep::Key(key), rest @ ..],
+            Some(fields),
+        ) if fields.get(list)?.get().starts_with('[') => {
+            let objects = value.objects(list)?;
+            let found =
+                objects.iter().find(|object| object.text(field).is_some_and(|found| found == wanted.as_str()))?;
+            follow(found.get(key)?, rest)
+        }
+        ([PathStep::Key(key), rest @ ..], Some(fields)) => follow(fields.get(key)?, rest),
+        _ => follow(value.raw(), steps),
     }
 }
 
@@ -164,7 +174,7 @@ impl<'a> Spread<'a, '_> {
                 }
             }
             _ => {
-                let Some(raw) = self.value.raw().and_then(|raw| step.of(raw)) else { return };
+                let Some(raw) = step.of(self.value.raw()) else { return };
                 let path = joined(self.path, step);
                 Spread { value: raw.into(), path: &path, around: self.around, file: self.file }.rows(rest, found);
             }
@@ -202,7 +212,7 @@ impl<'a> Spread<'a, '_> {
     }
 
     fn enclosing(&self) -> Enclosing<'a> {
-        Enclosing { value: self.value.clone().with_raw(), path: self.path.to_owned(), around: self.around.clone() }
+        Enclosing { value: self.value.clone(), path: self.path.to_owned(), around: self.around.clone() }
     }
 
     fn row(self) -> SourceRow<'a> {
