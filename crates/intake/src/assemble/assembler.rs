@@ -25,7 +25,7 @@ use crate::assemble::open::{OpenCall, OpenCalls};
 use crate::assemble::options::{AssembleOptions, Writes};
 use crate::assemble::runs::{RunSlot, RunState, RunTable};
 use crate::assemble::transactions::Transactions;
-use crate::assemble::writes;
+use crate::assemble::writes::{self, TimedWrites};
 use crate::bad_line::BadLine;
 use crate::call::{AttemptCounts, CallBuilder, CompletedCall, is_refused};
 use crate::call_hashes;
@@ -280,9 +280,14 @@ impl<'a> Assembler<'a> {
         });
         let number = open.next() - 1;
         let Some(made) = open.get(number).map(OpenCall::made) else { return };
-        let RunState { last_open, last_write, .. } = *self.runs.run(run);
+        let RunState { last_open, last_write, .. } = *runs.run(run);
         let is_write = |tool: u128| self.known_writes.get(&tool) == Some(&true);
-        let last_write = writes::last_before(made, last_write, &self.open, last_open, is_write);
+        let writes = &mut runs.run_mut(run).writes;
+        if matches!(writes, TimedWrites::Unneeded) {
+            *writes = TimedWrites::gather(last_write, open, last_open, is_write);
+        }
+        let known = writes.last_before(made);
+        let last_write = known.unwrap_or_else(|| writes::last_before(made, last_write, open, last_open, is_write));
         if let Some(open) = self.open.get_mut(number) {
             open.built.counts.last_write = last_write;
         }
@@ -472,6 +477,7 @@ impl<'a> Assembler<'a> {
             let (slot, write) = (open.run, writes::moment_of(&answer));
             let run = self.runs.run_mut(slot);
             run.last_write = writes::later(run.last_write, write);
+            run.writes.note(write);
             writes_late = late.then_some((slot, write));
         }
         if call.answers.is_empty() {

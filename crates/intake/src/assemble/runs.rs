@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use crate::assemble::writes::TimedWrites;
 use crate::hash::half;
 use playproof_engine::evidence::Moment;
 use playproof_engine::time::Instant;
@@ -31,6 +32,8 @@ pub struct RunState {
     pub latest: Option<Instant>,
     /// The answer to its last successful write.
     pub last_write: Option<Moment>,
+    /// Its successful writes, where lines came late.
+    pub writes: TimedWrites,
     touched: u64,
 }
 
