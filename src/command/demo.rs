@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::command::replay::Rehearsal;
+use crate::command::replay::{Rehearsal, beside_journal};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::playbooks;
@@ -17,8 +17,10 @@ use playproof_explore::{Question, verify};
 use playproof_formats::diagnostic::{Source, did_you_mean};
 use playproof_formats::fixture;
 use playproof_formats::playbook::embedded;
+use playproof_report::doc::Block;
 use playproof_report::text;
 use playproof_report::verify::{Shown, counterexamples};
+use playproof_serve::chain::{Chain, Wanted, verify as verify_chain};
 
 /// States that are looked at for the playbook that lies: more than it has.
 const STATES: u64 = 10_000;
@@ -37,12 +39,14 @@ struct Demo {
 enum Shows {
     /// A fixture under playbooks, and what the agent is told of a call.
     Fixture { text: &'static str, playbooks: &'static [&'static str], told: Option<(&'static str, EnvelopeKind)> },
+    /// A fixture whose dispatcher dies, without a journal and with one.
+    Crash { text: &'static str, playbook: &'static str },
     /// The shortest script of answers under which a playbook breaks a property.
     Lie { playbook: &'static str, property: FindingId },
 }
 
 /// All examples, in the order of the README.
-const DEMOS: [Demo; 5] = [
+const DEMOS: [Demo; 6] = [
     Demo {
         name: "conflict",
         published: "typed verdicts: a conflict is not retried",
@@ -80,6 +84,13 @@ const DEMOS: [Demo; 5] = [
         },
     },
     Demo {
+        name: "crash",
+        published: "failure semantics: a crash between an effect and its commit",
+        seen: "Without a journal the card is charged twice. With it, the second charge gets the result of the first, \
+               and the commit is refused, because the state was lost.",
+        shows: Shows::Crash { text: include_str!("demo/crash.yaml"), playbook: "standard" },
+    },
+    Demo {
         name: "lie",
         published: "a playbook that lies: it says that a call without an answer did nothing",
         seen: "`verify` asks a world that does not read the playbook, and shows the second payment.",
@@ -99,9 +110,9 @@ Examples:
 
 The examples need no file, write none, and are always the same.
 
-Exit codes: 0 the example did no harm, 1 it did, as it should (`conflict`, `lie`), 2 there is no such example.")]
+Exit codes: 0 the example did no harm, 1 it did, as it should (`conflict`, `crash`, `lie`), 2 there is no such example.")]
 pub struct Args {
-    /// conflict, order, dispatcher, told or lie
+    /// conflict, order, dispatcher, told, crash or lie
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
 }
@@ -118,6 +129,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     };
     let (page, exit) = match &demo.shows {
         Shows::Fixture { text, playbooks, told } => rehearsed(text, playbooks, *told, terminal)?,
+        Shows::Crash { text, playbook } => crash(text, playbook, terminal)?,
         Shows::Lie { playbook, property } => lie(playbook, *property, terminal)?,
     };
     let (palette, width) = (terminal.out.palette(), text::prose(terminal.out.width));
@@ -163,11 +175,8 @@ fn rehearsed(
     terminal: &Terminal,
 ) -> Result<(String, Exit), Failure> {
     let fixture = fixture::parse(Source::whole("demo", text))?;
-    let plan = |name: &&str| {
-        let source = Source::whole(*name, embedded(name).unwrap_or_default());
-        Ok(((*name).to_owned(), Plan::new(playbooks::loaded(source, name)?.playbook, &Tools::default())))
-    };
-    let plans = playbooks.iter().map(plan).collect::<Result<Vec<_>, Failure>>()?;
+    let plans = playbooks.iter().map(|name| Ok(((*name).to_owned(), plan(name)?)));
+    let plans = plans.collect::<Result<Vec<_>, Failure>>()?;
     let rehearsal = Rehearsal::run("demo", &fixture, &plans, None).with_envelope(told.map(|(_, kind)| kind));
     let mut page = terminal.out.drawn(&rehearsal.overview());
     if let Some(most) = rehearsal.peak_in_flight().filter(|most| *most > 1) {
@@ -177,8 +186,31 @@ fn rehearsed(
         && let Some(envelope) = rehearsal.envelope_of(call)
     {
         page.push_str(&format!("\n\nThe agent gets, for `{call}`:\n{envelope}"));
+        page.push_str(&audited(&rehearsal));
     }
     Ok((page, rehearsal.exit(false)))
+}
+
+/// The audit lines of the failed calls as a chain, and whether it is whole; nothing if no call failed.
+fn audited(rehearsal: &Rehearsal<'_>) -> String {
+    let (mut lines, mut linked) = (Vec::new(), Vec::new());
+    rehearsal.write_audit_lines(&mut lines);
+    Chain::default().link(&mut linked, &lines);
+    let Ok(verified) = verify_chain(&linked, &Wanted::default()) else { return String::new() };
+    let is_whole = if verified.problems.is_empty() { "whole" } else { "not whole" };
+    let entries = text::counted(verified.entries, "line", "lines");
+    format!("\n\nThe audit log has {entries}, and its chain of hashes is {is_whole}; its head is\n{}", verified.head)
+}
+
+fn plan(name: &str) -> Result<Plan, Failure> {
+    let source = Source::whole(name, embedded(name).unwrap_or_default());
+    Ok(Plan::new(playbooks::loaded(source, name)?.playbook, &Tools::default()))
+}
+
+/// A fixture whose dispatcher dies, without a journal beside with one; exits as the first.
+fn crash(text: &str, playbook: &str, terminal: &Terminal) -> Result<(String, Exit), Failure> {
+    let fixture = fixture::parse(Source::whole("demo", text))?;
+    Ok((terminal.out.drawn(&[Block::Table(beside_journal(&plan(playbook)?, &fixture))]), Exit::Found))
 }
 
 /// The shortest script of answers under which a playbook breaks a property.

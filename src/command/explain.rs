@@ -11,7 +11,6 @@ use crate::terminal::Terminal;
 use crate::workspace::{check_names, load_fixture, load_fixture_with_source};
 use crate::{duplicate_args, files, inputs, missing_answer, playbooks};
 use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, NotFound, Subject, Wanted};
-use playproof_analysis::recorded::Arguments;
 use playproof_analysis::replay::SessionOptions;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
@@ -19,7 +18,6 @@ use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::shell::Command;
 use playproof_intake::redact::RedactionRules;
-use playproof_report::block::Style;
 use playproof_report::explain::page;
 use playproof_report::text;
 
@@ -181,9 +179,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let search = args.search(&project, paths.files(), call);
     missing_answer::warn(&search.beyond, &[&plan]);
     let FoundCall { subject, unread } = find(&search, &plan)?;
-    let palette = terminal.out.palette();
-    let style = Style { width: terminal.out.width, palette, arguments: Arguments::Values };
-    output.page(&page(&subject, &plan, &tools, style))?;
+    output.page(&terminal.out.doc(&page(&subject, &plan, &tools).untitled()))?;
     if let Subject::Recorded { call, .. } = &subject {
         let reference = call.raw().reference();
         let resolved = inputs::resolved(paths.files(), &project.redaction, |named| named == reference)?;

@@ -70,6 +70,9 @@ pub struct Options {
     pub map: Option<String>,
 }
 
+/// How the names of files end that people may take for what `init` makes or reads.
+const FILES: [&str; 4] = ["yaml", "yml", "json", "jsonl"];
+
 /// Makes the project.
 ///
 /// # Errors
@@ -80,6 +83,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         flags.after(once.iter().fold(init, |init, path| init.flag("--from", path)))
     })?;
     let root = args.root();
+    if !root.is_dir() && root.extension().is_some_and(|end| FILES.iter().any(|known| end == *known)) {
+        let said = format!("`{}` is no file, and `init` takes the folder of a project", args.folder);
+        return Err(Failure::new(said)
+            .help("a playbook is a file in its folder `playbooks`, a recording is read with `--from`")
+            .next("playproof init"));
+    }
     outputs::refuse_among_project_files(&root.join(project::FILE).to_string_lossy())?;
     say_nested(&root);
     let folder = Folder::open(&root)?;

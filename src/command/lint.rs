@@ -19,7 +19,7 @@ use playproof_engine::sim::Plan;
 use playproof_explore::{CONTRADICTED_CLAIM, lint};
 use playproof_formats::diagnostic::{Diagnostic, Report, Severity, Source};
 use playproof_formats::playbook::lint::{stopped_globs, unseen_arguments};
-use playproof_formats::playbook::{Loaded, fingerprint};
+use playproof_formats::playbook::{Loaded, fingerprint, replaced};
 use playproof_formats::shell::Command;
 use playproof_report::diagnostic::{render, tally};
 use playproof_report::json::{Object, document};
@@ -159,14 +159,23 @@ fn next(one: &Linted) -> Command {
             Command::new("playproof verify").path(playbooks::argument(&one.source.name))
         }
         Some(_) => "playproof schema playbook".into(),
-        None => Command::new("playproof help").name(one.diagnostics.first().map_or("topics", |first| first.id)),
+        None => {
+            let warning = one.diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Warning);
+            let first = warning.or(one.diagnostics.first());
+            Command::new("playproof help").name(first.map_or("topics", |first| first.id))
+        }
     }
 }
 
 fn facts(loaded: &Loaded) -> String {
     let playbook = &loaded.playbook;
+    let replaced = replaced(&loaded.places.tree);
+    let replaced = match replaced.as_slice() {
+        [] => String::new(),
+        names => format!("; in place of those of `standard`: {}", names.join(", ")),
+    };
     format!(
-        "{}: {}, {}, {}, fingerprint {}",
+        "{}: {}, {}, {}, fingerprint {}{replaced}",
         playbook.name,
         text::counted(playbook.verdicts.len() as u64, "verdict", "verdicts"),
         text::counted(playbook.rules.len() as u64, "rule", "rules"),

@@ -32,7 +32,8 @@ fn without_a_terminal_the_guesses_are_listed_worst_first_with_the_command_that_a
     assert!(!place.path().join("tools.yaml").exists());
     let args = ["confirm", "t.jsonl", "--read", "search.*", "--write", "payments.issue_refund"];
     let said = place.run(&args).exits(0).out;
-    assert!(said.contains("confirmed search.web: reads\n"), "{said}");
+    let found = "\n\n3 calls were read, of which 1 failed at least once. The recording shows no harm";
+    assert!(said.contains("confirmed search.web: reads\n") && said.contains(found), "{said}");
     assert!(said.ends_with("next: playproof replay t.jsonl --tools tools.yaml\n"), "{said}");
     let facts = place.read("tools.yaml");
     assert!(!facts.contains("# guessed: confirm"), "{facts}");
@@ -64,6 +65,15 @@ fn answers_that_contradict_each_other_or_name_nothing_change_nothing() {
     assert!(!place.path().join("tools.yaml").exists());
     let nowhere = place.run(&["confirm"]).exits(2).err;
     assert!(nowhere.contains("names no tool facts file") && nowhere.ends_with("confirm LOG\n"), "{nowhere}");
+}
+
+#[test]
+fn a_whole_name_says_more_than_a_pattern() {
+    let place = place();
+    let ran = place.run(&["confirm", "t.jsonl", "--read", "search.docs", "--write", "**"]).exits(0).out;
+    for said in ["search.docs: reads", "search.web: writes", "payments.issue_refund: writes"] {
+        assert!(ran.contains(said), "{said}: {ran}");
+    }
 }
 
 #[test]

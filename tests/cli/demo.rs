@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::place::Place;
 
 /// Each example with its exit code and what it must show.
-const DEMOS: [(&str, i32, &[&str]); 5] = [
+const DEMOS: [(&str, i32, &[&str]); 6] = [
     (
         "conflict",
         1,
@@ -22,7 +22,20 @@ const DEMOS: [(&str, i32, &[&str]); 5] = [
         &["\"error\":\"invalid_transition\"", "\"valid_next_actions\":[", "\"take_order\"", "upstream calls      3"],
     ),
     ("dispatcher", 0, &["joined, effect applied", "effects upstream                1", "At most 8 calls were out"]),
-    ("told", 0, &["\"retriable\":false", "ship/react: outcome    skipped"]),
+    (
+        "told",
+        0,
+        &["\"retriable\":false", "ship/react: outcome    skipped", "has 1 line, and its chain of hashes is whole"],
+    ),
+    (
+        "crash",
+        1,
+        &[
+            "effects upstream  2                              1",
+            "charge_again      succeeded, effect applied      cached, effect applied",
+            "commit            succeeded, effect not_applied  refused, effect not_applied",
+        ],
+    ),
     ("lie", 1, &["duplicate_effect: one intent had 2 effects", "claims `not_applied`"]),
 ];
 

@@ -238,9 +238,9 @@ tools: { set: { access: write, idempotent: true, schema: { type: object, propert
         place.run(&["explain", "f.yaml", "set", "--playbook", "p.yaml"]).exits(0).out
     };
     let refused = advice("a", "refused");
-    assert!(refused.contains("send again? No, because the playbook refuses this call as it stands"), "{refused}");
+    assert!(refused.contains("send again?  No, because the playbook refuses this call as it stands"), "{refused}");
     let sent = advice("1", "succeeded");
-    assert!(sent.contains("send again? Yes, because the tool is declared idempotent"), "{sent}");
+    assert!(sent.contains("send again?  Yes, because the tool is declared idempotent"), "{sent}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, IntentDoubt};
 
-use super::style::Palette;
+use super::doc::Tone;
 use super::text::{counted, ordinal};
 
 /// The calls that a sentence is about.
@@ -159,13 +159,12 @@ pub fn by(finding: &Finding, playbook: &str) -> String {
     }
 }
 
-/// The severity's word in its colour, padded to a fixed width.
-pub fn severity(severity: FindingSeverity, palette: Palette) -> String {
-    let word = format!("{:6}", severity.as_str());
+/// How much a severity matters.
+pub(crate) const fn tone(severity: FindingSeverity) -> Tone {
     match severity {
-        FindingSeverity::Unsafe => palette.bad(&word),
-        FindingSeverity::Doubt => palette.doubtful(&word),
-        FindingSeverity::Note => palette.faint(&word),
+        FindingSeverity::Unsafe => Tone::Bad,
+        FindingSeverity::Doubt => Tone::Doubt,
+        FindingSeverity::Note => Tone::Soft,
     }
 }
 

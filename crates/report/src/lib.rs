@@ -1,9 +1,10 @@
 //! Values in, text out: every page that the product prints. Reads nothing and decides nothing.
 
-pub mod block;
+pub mod card;
 mod changed_rows;
 pub mod check;
 pub mod coverage;
+mod deciding;
 pub mod decisions;
 pub mod diagnostic;
 pub mod doc;
@@ -20,6 +21,7 @@ pub mod mutation;
 pub mod opening;
 pub mod overview;
 pub mod proposal;
+pub mod replay;
 pub mod setup;
 pub mod style;
 pub mod summary;

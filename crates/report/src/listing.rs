@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use foldhash::fast::FixedState;
 
-use super::block::Alike;
+use super::card::Alike;
 use super::findings::order;
 use super::text::escape_unprintable;
 use playproof_analysis::replay::{CallMarks, FactsUsed, MessageTemplates, ShownCall};

@@ -1,14 +1,11 @@
-//! The first page of a replay: the inputs, the counts, the unclassified failures. Draws no calls.
+//! The account of the inputs, and what the recordings and the playbooks leave open.
 
-use super::doc::{Block, Item, Table, Text, Tone};
-use super::opening::sentences;
-use super::summary::{RowOf, Totals};
+use super::doc::{Block, Item, Text, Tone};
+use super::summary::Totals;
 use super::text;
 use playproof_analysis::confirm::condition;
 use playproof_analysis::replay::{Counts, FirstUnknown, InputAccount, Replayed, UnknownName, UnsettledWrite};
-use playproof_engine::event::FindingSeverity;
 use playproof_engine::playbook::seems_to_read;
-use playproof_formats::shell::Command;
 use playproof_intake::assemble::InputLedger;
 
 /// The most templates of results that suggest a failure.
@@ -33,18 +30,6 @@ pub struct InputNote {
     pub remarks: Vec<String>,
     /// It could not be read to its end.
     pub unread: bool,
-}
-
-/// The page: the opening sentences with the command that would make them `sharper`, and the counts if they are wanted.
-pub fn page(totals: &Totals<'_>, notes: &[InputNote], sharper: Option<&Command>, has_counts: bool) -> Vec<Block> {
-    let mut blocks = vec![Block::para(sentences(totals).join(" "))];
-    let strong = Text::new(Tone::Strong, "to see more clearly: ");
-    blocks.extend(sharper.map(|command| Block::Para(strong.name(command.to_string()))));
-    blocks.push(Block::List(inputs(totals.replayed, notes)));
-    blocks.extend(has_counts.then(|| Block::Table(counts(totals))));
-    blocks.extend(unclassified(totals));
-    blocks.extend(doubts(totals));
-    blocks
 }
 
 /// What the recordings leave open: answers that only suggest a failure, and calls that may have made an effect again.
@@ -176,36 +161,6 @@ pub fn unknown_names(unknown: &FirstUnknown) -> Vec<String> {
     unknown.map(said).collect()
 }
 
-fn counts(totals: &Totals<'_>) -> Table {
-    let names = totals.names.iter().map(|names| &*names.playbook);
-    let mut table = Table::numbers("", std::iter::once("recorded").chain(names));
-    for section in totals.sections() {
-        if !section.title.is_empty() {
-            table.head(section.title);
-        }
-        let indent = if section.title.is_empty() { "" } else { "  " };
-        for row in section.rows {
-            let tone = match row.of {
-                RowOf::Finding(kind) => severity_tone(kind.severity),
-                RowOf::Other | RowOf::Verdict(_) | RowOf::Failure(..) | RowOf::Queue(_) => Tone::Plain,
-            };
-            let label = Text::new(tone, format!("{indent}{}", row.label));
-            let values = std::iter::once(row.recorded).chain(row.values).map(Text::from);
-            table.row(std::iter::once(label).chain(values).collect::<Vec<_>>());
-        }
-    }
-    table
-}
-
-/// How much a severity matters.
-pub(crate) const fn severity_tone(severity: FindingSeverity) -> Tone {
-    match severity {
-        FindingSeverity::Unsafe => Tone::Bad,
-        FindingSeverity::Doubt => Tone::Doubt,
-        FindingSeverity::Note => Tone::Plain,
-    }
-}
-
 /// A list of what was counted, the most frequent first, under a title; `all` is the number of what there is.
 fn counted(title: Text, rows: &[(&str, u64)], all: u64, [one, many]: [&str; 2]) -> Block {
     let widest = rows.iter().map(|(_, count)| text::count(*count).len()).max().unwrap_or_default();
@@ -220,7 +175,7 @@ fn counted(title: Text, rows: &[(&str, u64)], all: u64, [one, many]: [&str; 2]) 
 }
 
 /// Failures that no rule matches, by message template; of the first playbook with such failures.
-fn unclassified(totals: &Totals<'_>) -> Option<Block> {
+pub fn unclassified(totals: &Totals<'_>) -> Option<Block> {
     let (summary, names) =
         totals.replayed.summaries.iter().zip(totals.names).find(|(summary, _)| summary.unclassified.total() > 0)?;
     let rows = summary.unclassified.rows();

@@ -1,9 +1,8 @@
 //! The summary of a replay as sections of rows, for whatever page: recorded beside every playbook.
 //! Rows in which nothing was counted are left out. Draws nothing.
 
-use playproof_analysis::replay::{GraphCounts, OddStepCount, OddSteps, Percentiles, Refusals, Replayed, Summary};
+use playproof_analysis::replay::{GraphCounts, OddStepCount, OddSteps, Refusals, Replayed, Summary};
 use playproof_engine::event::{AdmissionRefusal, EffectClaim, FindingBy, FindingKind, OutcomeWord, PlaybookNames};
-use playproof_engine::time::Duration;
 
 use super::text;
 use super::timeline::millis;
@@ -16,8 +15,6 @@ const MOST_SPANS: usize = 8;
 pub struct Section {
     /// What they are about; empty for the first one.
     pub title: &'static str,
-    /// Whether they say how something is spread over the calls, which a page draws as bars.
-    pub is_spread: bool,
     /// Never empty.
     pub rows: Vec<Row>,
 }
@@ -70,17 +67,15 @@ impl Totals<'_> {
     /// Every section that has rows.
     pub fn sections(&self) -> Vec<Section> {
         let all = [
-            (false, "", self.calls()),
-            (false, self.findings_title(), self.findings()),
-            (false, "Verdicts of failures", self.verdicts()),
-            (false, "Outcomes", self.outcomes()),
-            (false, "Effects", self.effects()),
-            (true, "Delay added per call, ms", self.delays()),
-            (true, "Upstream calls per call", self.requests()),
-            (false, "Graph", self.graph()),
-            (false, "Steps", self.odd_steps()),
+            ("", self.calls()),
+            (self.findings_title(), self.findings()),
+            ("Verdicts of failures", self.verdicts()),
+            ("Outcomes", self.outcomes()),
+            ("Effects", self.effects()),
+            ("Graph", self.graph()),
+            ("Steps", self.odd_steps()),
         ];
-        let sections = all.into_iter().map(|(is_spread, title, rows)| Section { title, is_spread, rows });
+        let sections = all.into_iter().map(|(title, rows)| Section { title, rows });
         sections.filter(|section| !section.rows.is_empty()).collect()
     }
 
@@ -241,32 +236,6 @@ impl Totals<'_> {
         rows.filter(is_said).collect()
     }
 
-    /// How the added delay is spread over the calls; nothing where none is added.
-    fn delays(&self) -> Vec<Row> {
-        let all: Vec<Percentiles> =
-            self.replayed.summaries.iter().map(|summary| summary.delay_of_calls.percentiles()).collect();
-        if all.iter().all(|percentiles| percentiles.max == 0) {
-            return Vec::new();
-        }
-        let mut rows = vec![self.row("calls with a delay", |summary| text::count(summary.delay_of_calls.above_zero()))];
-        rows.extend(spread(&all, |micros| millis(Duration::from_micros(micros))));
-        rows
-    }
-
-    /// How the upstream calls are spread over the calls; nothing where each takes one at most.
-    fn requests(&self) -> Vec<Row> {
-        let mut all: Vec<Percentiles> =
-            self.replayed.summaries.iter().map(|summary| summary.requests_of_calls.percentiles()).collect();
-        // They are the same under every playbook.
-        let recorded = self.replayed.summaries.first().map(|summary| summary.requests_recorded_of_calls.percentiles());
-        all.extend(recorded);
-        if all.iter().all(|percentiles| percentiles.max <= 1) {
-            return Vec::new();
-        }
-        let with_recorded = |mut row: Row| Row { recorded: row.values.pop().unwrap_or_default(), ..row };
-        spread(&all, text::count).into_iter().map(with_recorded).collect()
-    }
-
     /// A row for each name that any playbook has; `of` gives its label and what it counts.
     fn by_name<'s>(
         &'s self,
@@ -304,18 +273,6 @@ impl Totals<'_> {
     fn recorded_only(&self, label: &str, recorded: String) -> Row {
         Row { label: label.to_owned(), recorded, values: vec![String::new(); self.names.len()], of: RowOf::Other }
     }
-}
-
-/// A row for each percentile, with a value for each of `all`.
-fn spread(all: &[Percentiles], words: impl Fn(u64) -> String) -> Vec<Row> {
-    let names = Percentiles::default().rows();
-    let row = |(n, (name, _)): (usize, (&'static str, u64))| Row {
-        label: name.to_owned(),
-        recorded: String::new(),
-        values: all.iter().map(|percentiles| words(percentiles.rows()[n].1)).collect(),
-        of: RowOf::Other,
-    };
-    names.into_iter().enumerate().map(row).collect()
 }
 
 fn counted(count: u64) -> String {

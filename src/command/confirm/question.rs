@@ -167,24 +167,31 @@ pub fn answers(
     if given.iter().all(|(_, _, words)| words.is_empty()) {
         return Ok(None);
     }
-    let mut answers: Vec<Option<(Decision, &str)>> = vec![None; questions.len()];
-    for (decision, flag, words) in given {
+    let mut answers: Vec<Option<(Decision, &str, bool)>> = vec![None; questions.len()];
+    for (decided, flag, words) in given {
         for word in words {
             let glob = Glob::new(word).ok();
             let mut any = false;
             for (question, answer) in questions.iter().zip(&mut answers) {
-                let decision = decision.unwrap_or_else(|| question.guess());
+                let decision = decided.unwrap_or_else(|| question.guess());
                 let is_of_kind = std::mem::discriminant(&decision) == std::mem::discriminant(&question.guess());
                 if !is_of_kind || !question.is_named(word, glob.as_ref()) {
                     continue;
                 }
                 any = true;
-                if let Some((before, other)) = answer.filter(|(before, _)| *before != decision) {
+                // A whole name says more than a pattern that it fits.
+                let is_whole = decided.is_none() || question.name() == *word;
+                if answer.is_some_and(|(_, _, was_whole)| was_whole && !is_whole) {
+                    continue;
+                }
+                let differs =
+                    |(before, _, was_whole): &(Decision, &str, bool)| *before != decision && *was_whole == is_whole;
+                if let Some((before, other, _)) = answer.filter(differs) {
                     let name = question.name();
                     let said = format!("`{name}` is answered twice: {}, and {}", before.words(), decision.words());
                     return Err(Failure::new(said).help(format!("`{other}` and `{flag}` both name it")));
                 }
-                *answer = Some((decision, flag));
+                *answer = Some((decision, flag, is_whole));
             }
             if !any {
                 return Err(confirmed(word).map_or_else(
@@ -197,7 +204,7 @@ pub fn answers(
             }
         }
     }
-    Ok(Some(answers.into_iter().map(|answer| answer.map(|(decision, _)| decision)).collect()))
+    Ok(Some(answers.into_iter().map(|answer| answer.map(|(decision, ..)| decision)).collect()))
 }
 
 /// A word of the command line that names no guess, with the guess, or the group of tools, that was probably meant.

@@ -16,18 +16,24 @@ use crate::input_paths::InputPaths;
 use crate::output::{Output, to_stderr};
 use crate::playbooks::{self, Meant};
 use crate::project::{self, Project};
+use crate::read_options::ReadOptions;
+use crate::stream::Stream;
 use crate::terminal::{KeyPress, Terminal, read_key};
 use crate::workspace::Workspace;
 use crate::{duplicate_args, files, outputs};
 use playproof_analysis::confirm::{AnswerFile, Decisions, FACTS, MAPPING, OpenTemplate, decided};
 use playproof_engine::glob;
 use playproof_engine::playbook::Tools;
+use playproof_engine::sim::Plan;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::tools::{self, Answer, LoadedTools};
 use playproof_formats::shell::Command;
 use playproof_intake::mapping;
 use playproof_intake::tool_facts::{self, ToolCount, guess, is_name};
 use playproof_intake::tool_hints::ToolHints;
+use playproof_report::doc::Block;
+use playproof_report::opening::sentences;
+use playproof_report::summary::Totals;
 use playproof_report::text::{counted, escape_unprintable, hanging};
 
 /// Asks, or drafts.
@@ -41,7 +47,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     let asked = Asked::find(args)?;
     if let Some(answers) = question::answers(args, &asked.questions, |word| asked.confirmed(word))? {
-        return asked.end(args, &answers, output);
+        return asked.end(args, &answers, terminal, output);
     }
     if asked.questions.is_empty() {
         output.page("nothing to confirm: nothing is a guess")?;
@@ -56,7 +62,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
             .next(question::twin(args, &all)));
     }
     match ask(&mut AtTerminal(Term::stdout()), &asked.questions, terminal.out.palette())? {
-        Some(answers) => asked.end(args, &answers, output),
+        Some(answers) => asked.end(args, &answers, terminal, output),
         None => {
             to_stderr("interrupted: nothing was written\n");
             Ok(Exit::Interrupted)
@@ -165,8 +171,14 @@ impl Asked {
         row.or_else(|| self.seen.as_ref()?.open().any(is_meant).then(|| self.mapping.path.clone()))
     }
 
-    /// Writes the answers, and says what is left.
-    fn end(&self, args: &Args, answers: &[Option<Decision>], output: &mut Output) -> Result<Exit, Failure> {
+    /// Writes the answers, and says what is left, or what the logs show with the facts that people now said.
+    fn end(
+        &self,
+        args: &Args,
+        answers: &[Option<Decision>],
+        terminal: &Terminal,
+        output: &mut Output,
+    ) -> Result<Exit, Failure> {
         let answered = || self.questions.iter().zip(answers).filter_map(|(of, answer)| Some((of, (*answer)?)));
         self.write(answered(), output)?;
         let mut lines: Vec<String> =
@@ -185,9 +197,32 @@ impl Asked {
                 args.flags.reading(&[]).after(replay.flag_if("--map", map.filter(|_| args.reading.map.is_none())))
             }
         };
+        if left.is_empty() && !args.inputs.is_empty() {
+            output.lines(&lines)?;
+            lines = self.found(args, terminal)?;
+        }
         lines.push(format!("next: {next}"));
         output.lines(&lines)?;
         Ok(if left.is_empty() { Exit::Clean } else { Exit::Found })
+    }
+
+    /// The sentences that a replay of the logs opens with; nothing where a log came through a pipe and is gone.
+    fn found(&self, args: &Args, terminal: &Terminal) -> Result<Vec<String>, Failure> {
+        let paths = InputPaths::find(&args.inputs)?;
+        if paths.files().iter().any(|path| files::size(path).is_none()) {
+            return Ok(Vec::new());
+        }
+        let project = Project::find()?;
+        let tools = playbooks::facts(self.facts.argument(FACTS), &project)?;
+        let plan = Plan::new(playbooks::load(&playbooks::name(None, &project))?.playbook, &tools);
+        let map = args.reading.map.clone().or_else(|| self.mapping.argument(MAPPING).map(str::to_owned));
+        let reading = ReadOptions { map, ..args.reading.clone() };
+        let stream = Stream::new("replay", &paths, &reading, args.flags.reading(&["--tools"]));
+        let streamed = stream.run(std::slice::from_ref(&plan), &(), &project, terminal, drop)?.all_read()?;
+        let totals = Totals { replayed: &streamed.replayed, names: &[&plan.names] };
+        let said = Block::para(sentences(&totals).join(" "));
+        let lines = format!("\n{}\n", terminal.out.drawn(&[said]));
+        Ok(lines.split('\n').map(str::to_owned).collect())
     }
 
     /// Writes the answers into the files that they go to. These are read again under the lock: what others wrote meanwhile

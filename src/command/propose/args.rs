@@ -19,8 +19,8 @@ const EXAMPLES: &str = "\
 Steps:
   playproof propose find trace.jsonl                            which failures no rule matches
   playproof propose new request_rejected --from-cluster 1 --trace trace.jsonl
-  playproof propose check request-rejected                      what it changes, and what speaks against it
-  playproof accept request-rejected --reason '...'              changes playbook, fixtures, goldens, lock, docs/adr
+  playproof propose check ID                                    what it changes, and what speaks against it
+  playproof accept ID --reason '...'                            changes playbook, fixtures, goldens, lock, docs/adr
 
 A proposal is a folder, `proposals/ID/`. `propose new` drafts its files, and people complete them: playbook.yaml (a copy
 of the playbook, to be edited), adr.md (why), fixtures/ (failures that it must catch, and similar ones that it must
@@ -223,7 +223,7 @@ pub type Check = Given<CheckOptions>;
 #[command(after_help = "\
 Examples:
   playproof propose check                                  every proposal that waits
-  playproof propose check request-rejected --corpus traces/*.jsonl
+  playproof propose check ID --corpus traces/*.jsonl
 
 Exit codes: 0 nothing speaks against them, 1 something does, 2 one that cannot be used, or none.")]
 pub struct CheckOptions {

@@ -3,7 +3,7 @@
 
 use super::page_call::PageCall;
 use playproof_engine::event::Finding;
-use playproof_report::block::{self, Alike, Course};
+use playproof_report::card::{self, Alike, Course};
 use playproof_report::view::{CallView, RunView};
 
 /// The most names of further calls.
@@ -21,7 +21,7 @@ pub struct CallRuns<'a> {
 impl<'a> CallRuns<'a> {
     /// A call of the fixture, how it is shown, and what became of it.
     pub fn new(call: &'a PageCall<'a>, view: CallView<'a>, runs: Vec<RunView<'a>>) -> CallRuns<'a> {
-        let course = call.is_one_of_several().then(|| block::course(&view, &runs));
+        let course = call.is_one_of_several().then(|| card::course(&view, &runs));
         CallRuns { call, view, runs, course }
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::args::{Args, Format};
-use super::prepared::{LoadedFixture, style};
+use super::prepared::LoadedFixture;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal::Terminal;
@@ -14,6 +14,7 @@ use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, Ou
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Crash, CrashAt, DrivenCall, Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::{Duration, Instant};
+use playproof_report::doc::{Table, Text};
 use playproof_report::json::{Millis, Object, document};
 use playproof_report::text;
 
@@ -96,7 +97,7 @@ pub fn run(
             output.json(document(&crashes.with("fixtures", fixtures)))?;
         }
         Format::Table | Format::Markdown => {
-            let width = style(args, terminal).width;
+            let width = if args.format == Format::Markdown { 100 } else { terminal.out.width };
             let pages: Vec<String> = fixtures.iter().map(|one| page(one, width)).collect();
             output.page(&pages.join("\n\n"))?;
         }
@@ -130,6 +131,26 @@ fn with_each_crash(name: &str, plan: &Plan, fixture: &Fixture, forgets: bool) ->
     });
     let points = with_crash.iter().map(|group| group.points).sum();
     PlaybookCrashes { playbook: name.to_owned(), points, without_crash: ends, with_crash }
+}
+
+/// How everything ends in a fixture whose dispatcher dies by itself: without its journal, and with it.
+pub fn beside_journal(plan: &Plan, fixture: &Fixture) -> Table {
+    let ends = [true, false].map(|forgets| {
+        let mut scenario = Scenario::of_fixture(fixture, plan);
+        scenario.crash.iter_mut().for_each(|crash| crash.forgets = forgets);
+        ends_of(&scenario, Simulator::new().run_fixture(plan, &scenario)).0
+    });
+    let mut table = Table::words("", ["without a journal", "with it"]);
+    let mut row = |label: &str, of: &dyn Fn(&Ends) -> String| {
+        let [without, with] = ends.each_ref().map(|ends| Text::from(of(ends)));
+        table.row([label.into(), without, with]);
+    };
+    for call in &fixture.calls {
+        row(&call.name, &|ends| ends.calls.get(&*call.name).cloned().unwrap_or_default());
+    }
+    row("upstream calls", &|ends| text::count(ends.upstream_calls));
+    row("effects upstream", &|ends| text::count(ends.effects));
+    table
 }
 
 /// How a run ended, and the unsafe findings by its playbook.

@@ -16,5 +16,6 @@ mod traces;
 mod watch;
 
 pub use args::Args;
+pub use crashes::beside_journal;
 pub use rehearsal::Rehearsal;
 pub use run::run;

@@ -4,14 +4,11 @@ use super::args::{Args, Format};
 use crate::exit::Failure;
 use crate::flags::Flags;
 use crate::playbooks;
-use crate::terminal::Terminal;
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::playbook::Loaded;
-use playproof_report::block::Style;
-use playproof_report::style::Palette;
 
 /// A fixture with its path, and the plans of its playbooks by name.
 pub type LoadedFixture<'a> = (&'a String, Fixture, Vec<(String, Plan)>);
@@ -22,14 +19,9 @@ pub fn with_playbooks(args: &Args, playbooks: &[&str]) -> Flags {
     named.and(args.flags.without(&["--playbook"]))
 }
 
-/// How pages are drawn.
-pub fn style(args: &Args, terminal: &Terminal) -> Style {
-    match args.format {
-        Format::Markdown => Style { width: 100, palette: Palette::new(false), arguments: arguments_of_page(args) },
-        Format::Table | Format::Json | Format::Jsonl => {
-            Style { width: terminal.out.width, palette: terminal.out.palette(), arguments: Arguments::Values }
-        }
-    }
+/// How much of the arguments the page in the terminal shows; one for others shows as much as that of `--report`.
+pub fn arguments(args: &Args) -> Arguments {
+    if args.format == Format::Markdown { arguments_of_page(args) } else { Arguments::Values }
 }
 
 /// How much of the arguments the page of `--report` shows.

@@ -19,10 +19,8 @@ use playproof_engine::time::Duration;
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
-use playproof_report::block;
-use playproof_report::block::{Alike, Style};
-use playproof_report::doc::{Block, Doc, Item, Table, Text, Tone, drawn};
-use playproof_report::html::{self, CallShown, RehearsalPage};
+use playproof_report::card::{Alike, CallShown, card};
+use playproof_report::doc::{Block, Item, Table, Text, Tone};
 use playproof_report::json::{
     CallParts, Events, Millis, Object, append, raw, write_audit_line, write_call, write_events,
 };
@@ -123,49 +121,30 @@ impl<'a> Rehearsal<'a> {
         serde_json::from_slice::<Told>(&line).ok().map(|told| told.envelope.get().to_owned())
     }
 
-    /// The page: what happens, and the command to run next.
-    pub fn page(&self, wanted: Option<&str>, style: Style) -> String {
-        format!("{}\n\n{} {}", self.story(wanted, style), style.palette.strong("next:"), self.next(wanted))
-    }
-
-    /// What happens: the playbooks side by side, then each call.
-    pub fn story(&self, wanted: Option<&str>, style: Style) -> String {
-        let head = Text::new(Tone::Strong, self.path).say(format!(": {}", self.fixture.title));
-        let blocks: Vec<Block> = std::iter::once(Block::Para(head)).chain(self.overview()).collect();
-        let overview = drawn(&blocks, style.width, style.palette);
-        std::iter::once(overview).chain(self.calls(wanted, style)).collect::<Vec<_>>().join("\n\n")
-    }
-
-    /// The same as Markdown.
-    pub fn markdown(&self, wanted: Option<&str>, style: Style) -> String {
-        let title = Block::para(&*self.fixture.title);
-        let blocks = std::iter::once(title).chain(self.overview()).collect();
-        let overview = Doc::with(Text::code(self.path), blocks).markdown();
-        let calls = self.calls(wanted, style).into_iter().map(|block| text::markdown_block(&block));
-        std::iter::once(overview).chain(calls).collect::<Vec<_>>().join("\n\n")
-    }
-
-    /// The same for a page, its calls numbered after `before` others.
-    pub fn html(
+    /// The part of a page: what happens, side by side, then each call, and the command to run next. The numbers of the calls
+    /// follow those of the `before` other calls.
+    pub fn section(
         &self,
         wanted: Option<&str>,
         arguments: Arguments,
         playbooks: &[Loaded],
-        before: usize,
-    ) -> RehearsalPage {
+        (place, before): (usize, usize),
+    ) -> Block {
         let playbooks: Vec<&Loaded> = playbooks.iter().collect();
         let call = |(number, view): (usize, &CallView<'_>), runs: &[RunView<'_>], alike: &Alike| {
-            let number = before + number;
-            let playbooks = playbooks.as_slice();
-            html::call(&CallShown { number, view, runs, alike, before: None, arguments, playbooks })
+            let (number, playbooks) = (before + number, playbooks.as_slice());
+            card(&CallShown { number, view, runs, alike, before: None, arguments, playbooks }).block
         };
-        RehearsalPage {
-            path: self.path.to_owned(),
-            title: self.fixture.title.clone(),
-            overview: self.overview(),
-            calls: self.each_call(wanted, call),
-            next: self.next(wanted),
-        }
+        let mut blocks = self.overview();
+        blocks.extend(self.each_call(wanted, call));
+        blocks.push(Block::Next(self.next(wanted)));
+        let title = format!("{} ({})", self.fixture.title, self.path);
+        Block::section(format!("fixture-{}", place + 1), title, blocks)
+    }
+
+    /// The number of calls that a page may show.
+    pub fn calls(&self) -> usize {
+        self.page_calls.len()
     }
 
     /// Events and calls and a summary, a line each.
@@ -271,10 +250,6 @@ impl<'a> Rehearsal<'a> {
             });
         }
         table
-    }
-
-    fn calls(&self, wanted: Option<&str>, style: Style) -> Vec<String> {
-        self.each_call(wanted, |(number, view), runs, alike| block::render(number, view, runs, alike, style))
     }
 
     /// What `draw` makes of each wanted call, with its number, of its runs and of the calls that went the same way.

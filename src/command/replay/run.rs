@@ -3,7 +3,7 @@
 use super::args::{Args, Format};
 use super::audit::AuditFile;
 use super::crashes;
-use super::prepared::{LoadedFixture, arguments_of_page, plans, style, with_playbooks};
+use super::prepared::{LoadedFixture, arguments, arguments_of_page, plans, with_playbooks};
 use super::recording;
 use super::rehearsal::{Rehearsal, no_such_call};
 use super::seeds;
@@ -16,11 +16,13 @@ use crate::project::Project;
 use crate::terminal::Terminal;
 use crate::workspace::{check_names, load_fixture_with_source};
 use crate::{duplicate_args, inputs, playbooks, reports};
+use playproof_analysis::recorded::Arguments;
 use playproof_engine::playbook::Tools;
 use playproof_formats::playbook::Loaded;
 use playproof_formats::shell::Command;
-use playproof_report::html;
+use playproof_report::doc::Doc;
 use playproof_report::json::{Object, document};
+use playproof_report::text;
 
 /// Replays.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
@@ -128,24 +130,22 @@ fn run_fixture(
         return Err(no_such_call(wanted, &rehearsals));
     }
     let is_shown = |one: &Rehearsal<'_>| wanted.is_none_or(|wanted| one.has_call(wanted));
-    let page = || {
-        let mut before = 0;
-        let mut pages = Vec::new();
+    let doc = |arguments: Arguments| {
+        let (mut before, mut sections) = (0, Vec::new());
         for (one, places) in rehearsals.iter().zip(&places).filter(|(one, _)| is_shown(one)) {
-            let page = one.html(wanted, arguments_of_page(args), places, before);
-            before += page.calls.len();
-            pages.push(page);
+            sections.push(one.section(wanted, arguments, places, (sections.len(), before)));
+            before += one.calls();
         }
-        html::rehearsals(&pages)
+        let title = match paths {
+            [one] => format!("Replay: {one}"),
+            all => format!("Replay: {}", text::counted(all.len() as u64, "fixture", "fixtures")),
+        };
+        Doc::with(title, sections)
     };
-    reports::write_page(args.report.as_ref(), page, output)?;
+    reports::write_page(args.report.as_ref(), || doc(arguments_of_page(args)).html(), output)?;
     let shown = rehearsals.iter().filter(|one| is_shown(one));
-    let style = style(args, terminal);
     match args.format {
-        Format::Markdown => {
-            let pages: Vec<String> = shown.map(|one| one.markdown(wanted, style)).collect();
-            output.page(&pages.join("\n\n"))?;
-        }
+        Format::Markdown => output.page(&doc(arguments(args)).markdown())?,
         Format::Json => {
             let fixtures: Vec<Object> = shown.map(|one| one.json(wanted, Format::Json)).collect();
             output.json(document(&Object::document("rehearsal/1").with("fixtures", fixtures)))?;
@@ -158,10 +158,7 @@ fn run_fixture(
             }
             output.json(&out)?;
         }
-        Format::Table => {
-            let pages: Vec<String> = shown.map(|one| one.page(wanted, style)).collect();
-            output.page(&pages.join("\n\n"))?;
-        }
+        Format::Table => output.page(&terminal.out.doc(&doc(arguments(args)).untitled()))?,
     }
     Ok(rehearsals.iter().map(|one| one.exit(args.strict)).max().unwrap_or(Exit::Clean))
 }

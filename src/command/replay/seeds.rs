@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::Serialize;
 
 use super::args::{Args, Format};
-use super::prepared::{LoadedFixture, style};
+use super::prepared::LoadedFixture;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::terminal::Terminal;
@@ -94,7 +94,7 @@ pub fn run(
             output.json(document(&seeds.with("fixtures", fixtures)))?;
         }
         Format::Table | Format::Markdown => {
-            let width = style(args, terminal).width;
+            let width = if args.format == Format::Markdown { 100 } else { terminal.out.width };
             let pages: Vec<String> = fixtures.iter().map(|one| page(one, seeds, width)).collect();
             output.page(&pages.join("\n\n"))?;
         }

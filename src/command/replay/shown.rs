@@ -1,20 +1,18 @@
-//! Renders the calls on a page of a replay, in the format of the page.
+//! The calls of a page of a replay.
 
 use super::equal::equal_before;
 use super::watch::of_playbook;
 use playproof_analysis::envelope::EnvelopeKind;
 use playproof_analysis::recorded::Arguments;
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::{Finding, FindingId, unnamed};
+use playproof_engine::event::{Finding, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{DrivenCall, Plan, SimulationRecord};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::Loaded;
 use playproof_intake::origin::Sources;
-use playproof_report::block;
-use playproof_report::block::Style;
+use playproof_report::card::{CallCard, CallShown, card};
 use playproof_report::explain::EqualCall;
-use playproof_report::html::{self, CallPiece, CallShown};
 use playproof_report::json::{CallParts, Events, Object, raw, write_call};
 use playproof_report::listing::{Group, Only};
 use playproof_report::text;
@@ -34,42 +32,26 @@ pub struct CallDrawing<'a> {
 }
 
 impl CallDrawing<'_> {
-    /// The blocks of `groups`, numbered from 1.
-    pub fn blocks(&self, groups: &[Group], style: Style) -> Vec<String> {
-        let calls: Vec<&RecordedCall> = groups.iter().map(|group| &group.detail.call).collect();
-        let blocks = groups.iter().enumerate().map(|(n, group)| self.block(n + 1, group, style));
-        let with_other = |(block, (group, before)): (String, (&Group, Option<&RecordedCall>))| match before {
-            Some(before) if may_be_twice(group) => {
-                let other = text::escape_unprintable(&before.reference()).into_owned();
-                format!("{block}\n\n   the same request before: {other}")
-            }
-            _ => block,
-        };
-        blocks.zip(groups.iter().zip(equal_before(&calls))).map(with_other).collect()
-    }
-
-    fn block(&self, number: usize, group: &Group, style: Style) -> String {
-        self.draw(group, |view, runs| block::render(number, view, runs, &group.alike(), style))
-    }
-
     /// The calls of a page, numbered from 1.
-    pub fn pieces(&self, groups: &[Group], arguments: Arguments, playbooks: &[Loaded]) -> Vec<CallPiece> {
+    pub fn cards(&self, groups: &[Group], arguments: Arguments, playbooks: &[Loaded]) -> Vec<CallCard> {
         let playbooks: Vec<&Loaded> = playbooks.iter().collect();
         let calls: Vec<&RecordedCall> = groups.iter().map(|group| &group.detail.call).collect();
         let before = equal_before(&calls);
-        let piece = |(n, group): (usize, &Group)| {
-            let alike = group.alike();
+        let card = |(n, group): (usize, &Group)| {
             let before = before.get(n).copied().flatten().map(|call| (call.reference(), call));
             let before = before.as_ref().map(|(reference, call)| EqualCall { reference, call });
-            self.draw(group, |view, runs| {
-                let playbooks = playbooks.as_slice();
-                html::call(&CallShown { number: n + 1, view, runs, alike: &alike, before, arguments, playbooks })
-            })
+            self.card((n + 1, group), before, arguments, &playbooks)
         };
-        groups.iter().enumerate().map(piece).collect()
+        groups.iter().enumerate().map(card).collect()
     }
 
-    fn draw<T>(&self, group: &Group, draw: impl Fn(&CallView<'_>, &[RunView<'_>]) -> T) -> T {
+    fn card(
+        &self,
+        (number, group): (usize, &Group),
+        before: Option<EqualCall<'_>>,
+        arguments: Arguments,
+        playbooks: &[&Loaded],
+    ) -> CallCard {
         let detail = &group.detail;
         let reference = [detail.call.reference()];
         let known = detail.facts.under(0);
@@ -79,7 +61,8 @@ impl CallDrawing<'_> {
             prevented: group.prevented.as_deref(),
             ..CallView::recorded(&detail.call, &reference[0], &facts, self.sources)
         };
-        draw(&view, &self.runs(group, &reference))
+        let (runs, alike) = (self.runs(group, &reference), group.alike());
+        card(&CallShown { number, view: &view, runs: &runs, alike: &alike, before, arguments, playbooks })
     }
 
     /// A group: the number of its calls, and the result of the shown one under each playbook.
@@ -121,14 +104,8 @@ impl CallDrawing<'_> {
     }
 }
 
-/// Whether the effect of a call may be there twice: another call asks for the same.
-fn may_be_twice(group: &Group) -> bool {
-    let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
-    group.detail.recorded.iter().any(|finding| duplicates.contains(&finding.id))
-}
-
-/// The heading over the blocks: their number and kind, and the number of all; `why` some are missing.
-pub fn heading(only: &Only, shown: usize, groups: &[Group], why: &str) -> String {
+/// The heading over the calls: their number and kind, and the number of all.
+pub fn heading(only: &Only, shown: usize, groups: &[Group]) -> String {
     let calls = groups.iter().map(|group| group.count).sum();
     let said = match only {
         Only::FailedOrFound => text::counted(calls, "call failed or shows a finding", "calls failed or show a finding"),
@@ -143,6 +120,6 @@ pub fn heading(only: &Only, shown: usize, groups: &[Group], why: &str) -> String
     };
     match shown == groups.len() {
         true => format!("{said}; {folded}"),
-        false => format!("{said}; {folded}; {shown} are shown ({why})"),
+        false => format!("{said}; {folded}; {shown} are shown (--all shows every call)"),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::args::{Args, Format, Options};
 use super::audit::AuditFile;
-use super::prepared::{arguments_of_page, plans, style};
+use super::prepared::{arguments, arguments_of_page, plans};
 use super::recording;
 use super::shown::{CallDrawing, heading};
 use super::watch::{Part, Watcher, of_playbook};
@@ -15,6 +15,7 @@ use crate::project::Project;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::{inputs, missing_answer, playbooks, reports};
+use playproof_analysis::recorded::Arguments;
 use playproof_analysis::replay::{FailureCounts, Replayed};
 use playproof_engine::event::{Finding, FindingSeverity, PlaybookNames};
 use playproof_engine::playbook::Tools;
@@ -25,13 +26,12 @@ use playproof_formats::playbook::Loaded;
 use playproof_formats::shell;
 use playproof_formats::shell::Command;
 use playproof_intake::origin::Sources;
-use playproof_report::doc::{Doc, drawn};
-use playproof_report::html::{self, CallsShown, ReplayPage};
+use playproof_report::doc::Doc;
 use playproof_report::json;
 use playproof_report::json::{Object, document};
 use playproof_report::listing::{CallSelection, Group, ListedCall, Listing, Only};
 use playproof_report::opening::{Sharper, sharper};
-use playproof_report::overview;
+use playproof_report::replay::{ReplayPage, page as page_of_replay};
 use playproof_report::summary::Totals;
 use playproof_report::text;
 
@@ -101,8 +101,9 @@ pub fn run(
     say_ambiguous(args, &groups, sources);
     let page =
         Page { args, paths, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
-    reports::write_page(args.report.as_ref(), || page.html(&groups, &failures, &loaded), output)?;
-    page.write(&groups, output)?;
+    let report = || page.doc(&groups, &failures, &loaded, arguments_of_page(args)).html();
+    reports::write_page(args.report.as_ref(), report, output)?;
+    page.write(&groups, &loaded, output)?;
     if args.format == Format::Table {
         let resolved = inputs::resolved(paths.files(), &project.redaction, |_| true)?;
         if !resolved.is_empty() {
@@ -216,77 +217,32 @@ impl Page<'_> {
         if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] }
     }
 
-    fn heading(&self, shown: usize, groups: &[Group]) -> String {
-        heading(
-            self.only,
-            shown,
-            groups,
-            if self.args.all { "a page has no room for more" } else { "--all shows every call" },
-        )
-    }
-
-    fn write(&self, groups: &[Group], output: &mut Output) -> Result<(), Failure> {
-        let shown = self.shown(groups);
+    fn write(&self, groups: &[Group], loaded: &[Loaded], output: &mut Output) -> Result<(), Failure> {
+        let doc = || self.doc(groups, &[], loaded, arguments(self.args));
         match self.args.format {
-            Format::Markdown => output.page(&self.markdown(groups, shown)),
-            Format::Json => output.json(self.json(groups, shown)),
+            Format::Markdown => output.page(&doc().markdown()),
+            Format::Json => output.json(self.json(groups, self.shown(groups))),
             Format::Jsonl => output.json(self.last_line()),
-            Format::Table => output.page(&self.table(groups, shown)),
+            Format::Table => output.page(&self.terminal.out.doc(&doc().untitled())),
         }
     }
 
-    fn table(&self, groups: &[Group], shown: &[Group]) -> String {
-        let style = style(self.args, self.terminal);
-        let playbooks = self.playbooks();
-        let totals = Totals { replayed: self.replayed(), names: &playbooks };
-        let sharper = self.sharper();
-        let page = overview::page(&totals, &self.streamed.notes, sharper.as_ref(), self.args.stats);
-        let mut parts = vec![drawn(&page, style.width, style.palette)];
-        parts.extend(self.whole().map(|said| text::wrapped(&said, style.width).join("\n")));
-        if !shown.is_empty() {
-            let heading = self.heading(shown.len(), groups);
-            let lines = text::wrapped(&heading, style.width);
-            parts.push(lines.iter().map(|line| style.palette.strong(line)).collect::<Vec<_>>().join("\n"));
-            parts.extend(self.drawing().blocks(shown, style));
-        }
-        if let Some(next) = self.next(shown) {
-            parts.push(format!("{} {next}", style.palette.strong("next:")));
-        }
-        parts.join("\n\n")
-    }
-
-    fn markdown(&self, groups: &[Group], shown: &[Group]) -> String {
-        let style = style(self.args, self.terminal);
-        let playbooks = self.playbooks();
-        let totals = Totals { replayed: self.replayed(), names: &playbooks };
-        let page = overview::page(&totals, &self.streamed.notes, None, true);
-        let mut parts = vec![Doc::with("Replay", page).markdown()];
-        parts.extend(self.whole().map(|said| text::markdown(&said)));
-        if !shown.is_empty() {
-            parts.push(format!("### {}", text::markdown(&self.heading(shown.len(), groups))));
-            parts.extend(self.drawing().blocks(shown, style).iter().map(|block| text::markdown_block(block)));
-        }
-        if let Some(next) = self.next(shown) {
-            parts.push(text::markdown_block(&format!("next: {next}")));
-        }
-        parts.join("\n\n")
-    }
-
-    fn html(&self, groups: &[Group], failures: &[FailureCounts], loaded: &[Loaded]) -> String {
-        let shown = self.shown(groups);
-        let playbooks = self.playbooks();
-        let (whole, next) = (self.whole(), self.next(shown));
+    fn doc(&self, groups: &[Group], failures: &[FailureCounts], loaded: &[Loaded], arguments: Arguments) -> Doc {
+        let (shown, playbooks) = (self.shown(groups), self.playbooks());
+        let (sharper, whole, next) = (self.sharper(), self.whole(), self.next(shown));
+        let worst = groups.first().and_then(Group::severity);
         let page = ReplayPage {
             totals: Totals { replayed: self.replayed(), names: &playbooks },
             notes: &self.streamed.notes,
             failures,
+            sharper: sharper.as_ref(),
+            has_counts: self.args.stats || self.args.format == Format::Markdown,
             whole: whole.as_deref(),
+            heading: &heading(self.only, shown.len(), groups),
+            of_worst: groups.iter().filter(|group| group.severity() == worst).count(),
             next: next.as_ref(),
         };
-        let calls = self.drawing().pieces(shown, arguments_of_page(self.args), loaded);
-        let worst = groups.first().and_then(Group::severity);
-        let of_worst = groups.iter().filter(|group| group.severity() == worst).count();
-        html::replay(&page, CallsShown { calls, of_worst, heading: &|count| self.heading(count, groups) })
+        page_of_replay(&page, self.drawing().cards(shown, arguments, loaded))
     }
 
     fn json(&self, groups: &[Group], shown: &[Group]) -> String {

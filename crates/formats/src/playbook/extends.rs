@@ -35,6 +35,28 @@ pub fn whole(tree: &Node) -> Cow<'_, Node> {
     Cow::Owned(Node { span: tree.span.clone(), kind: NodeKind::Map(joined(own, taken)) })
 }
 
+/// The verdicts and rules of a playbook that replace those of the same name that it would take over.
+pub fn replaced(tree: &Node) -> Vec<String> {
+    let Some(taken) = tree.entry("extends").map(|entry| &entry.value.span) else { return Vec::new() };
+    let own = |key: &str| match tree.entry(key).map(|entry| &entry.value.kind) {
+        Some(NodeKind::Map(rows)) => {
+            rows.iter().filter(|row| row.key_span != *taken).map(|row| row.key.to_string()).collect()
+        }
+        Some(NodeKind::List(rows)) => rows.iter().filter(|row| row.span != *taken).filter_map(name).collect(),
+        Some(NodeKind::Scalar { .. }) | None => Vec::new(),
+    };
+    let base = |key: &str| match BASE.places.tree.entry(key).map(|entry| &entry.value.kind) {
+        Some(NodeKind::Map(rows)) => rows.iter().map(|row| row.key.to_string()).collect(),
+        Some(NodeKind::List(rows)) => rows.iter().filter_map(name).collect(),
+        Some(NodeKind::Scalar { .. }) | None => Vec::new(),
+    };
+    let of = |(key, what): (&str, &str)| {
+        let (own, base): (Vec<String>, Vec<String>) = (own(key), base(key));
+        own.into_iter().filter(|name| base.contains(name)).map(|name| format!("{what} {name}")).collect::<Vec<_>>()
+    };
+    [("verdicts", "verdict"), ("classify", "rule")].into_iter().flat_map(of).collect()
+}
+
 /// What identifies the rows that a playbook takes over: the name of their playbook and its fingerprint.
 pub(super) fn version() -> Box<str> {
     format!("{STANDARD} {}", fingerprint(&BASE.playbook).short()).into()
@@ -92,7 +114,7 @@ mod tests {
     use crate::diagnostic::Source;
     use crate::playbook::lint::lint;
     use crate::playbook::tests::errors_of;
-    use crate::playbook::{Loaded, PlaybookRow, embedded, parse, rows};
+    use crate::playbook::{Loaded, PlaybookRow, embedded, parse, replaced, rows};
 
     const OWN: &str = "format: playbook/1\nname: ours\nextends: standard\nqueues: [till]\nlimits: { max_attempts: 3 }\nverdicts:\n  \
         transient_timeout: { means: m, effect: unknown, then: { escalate_to_human: { queue: till } } }\n  \

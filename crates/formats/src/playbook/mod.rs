@@ -19,7 +19,7 @@ pub mod tools;
 mod waiting;
 
 pub use embedded::{EMBEDDED, KNOWN_KINDS, embedded};
-pub use extends::whole;
+pub use extends::{replaced, whole};
 pub use fingerprint::{Fingerprint, PlaybookRow, fingerprint, fingerprint_of, rows};
 pub use lower::{changes, of_tree, parse};
 pub(crate) use lower::{refuse_repeatable, same_if};

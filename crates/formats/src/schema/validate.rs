@@ -326,7 +326,8 @@ fn meant(node: &Node, all: &[At<'_>], key: &str) -> Option<String> {
     if all.iter().any(|one| holds(&one)) {
         return Some(format!("write `{key}: [{}]`", shorten(text)));
     }
-    if !is_text && *value != Scalar::Null && takes(Type::Text) {
+    let quoted = Node { span: node.span.clone(), kind: NodeKind::Scalar { text: text.clone(), value: Scalar::Text } };
+    if !is_text && *value != Scalar::Null && all.iter().any(|one| one.part().fault(&quoted).is_none()) {
         return Some(format!("write it in quotes: `\"{}\"`", shorten(text)));
     }
     wrapped(node, all)

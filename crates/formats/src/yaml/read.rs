@@ -361,6 +361,13 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
         }
         other => match other.to_string() {
             message if message.is_empty() => ("this is not YAML".into(), None),
+            message if message.contains("quoted scalar") => {
+                ("a text in quotes goes on here".into(), Some("close the quote on the line where it is opened"))
+            }
+            message if message.contains("expected key") || message.contains("'-' indicator") => (
+                "this line fits neither the list nor the map before it".into(),
+                Some("begin the entries of one list, and the keys of one map, in the same column"),
+            ),
             message => (format!("this is not YAML: {message}"), None),
         },
     };

@@ -62,7 +62,7 @@ pub(crate) fn difference(
     sides: [&'static str; 2],
 ) -> Vec<Block> {
     let mut blocks: Vec<Block> = comparison.first.iter().flat_map(|first| first_change(first, cause, sides)).collect();
-    blocks.extend(cause.map(|cause| Block::Source(cause.report.clone(), comparison.headline())));
+    blocks.extend(cause.map(|cause| Block::Source { report: cause.report.clone(), said: comparison.headline() }));
     blocks.push(Block::Table(values(comparison, show_args, sides)));
     blocks.extend(events(comparison, sides));
     blocks
@@ -86,7 +86,7 @@ fn first_change(first: &FirstChange, cause: Option<&Cause>, sides: [&'static str
         (None, None) => {}
     }
     pairs.extend(other.map(|other| ("because", other)));
-    [Block::Para(said), Block::Pairs(pairs.into_iter().map(|(label, said)| (label, Text::code(said))).collect())]
+    [Block::Para(said), Block::pairs(pairs.into_iter().map(|(label, said)| (label, Text::code(said))))]
 }
 
 /// The first decision that differs, in a line.
@@ -160,7 +160,7 @@ pub fn events(comparison: &Comparison, sides: [&str; 2]) -> Option<Block> {
         inside.push(Block::Para(Text::new(Tone::Soft, format!("and {} more", text::count(more as u64)))));
     }
     let title = Text::from("events of each call side by side, in ms");
-    (!comparison.pairs.is_empty()).then_some(Block::Fold(title, inside, false))
+    (!comparison.pairs.is_empty()).then_some(Block::Fold { title, inside, is_shut: false })
 }
 
 /// The place and the field of a divergence, in two columns.
@@ -203,16 +203,16 @@ pub fn rows(rows: &PlaybookRows) -> Block {
     }
     let wait = text::counted(rows.changes.len() as u64, "edited row waits", "edited rows wait");
     let title = name.say(": ").and(Tone::Doubt, format!("{wait} to be accepted"));
-    Block::Card(title, vec![changed_rows(&rows.changes, usize::MAX)])
+    Block::card(title, vec![changed_rows(&rows.changes, usize::MAX)])
 }
 
 /// The same, with the command that approves them.
 pub(super) fn rows_to_approve(rows: &PlaybookRows) -> Block {
     let accept = Command::new("playproof accept").name(&rows.playbook).and("--reason '...'");
     match self::rows(rows) {
-        Block::Card(title, mut inside) => {
+        Block::Card { title, mut inside, .. } => {
             inside.push(Block::Para(Text::from("if the changes are intended: ").name(accept.to_string())));
-            Block::Card(title, inside)
+            Block::card(title, inside)
         }
         said => said,
     }

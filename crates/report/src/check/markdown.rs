@@ -41,5 +41,5 @@ fn summary(shown: &CheckPage<'_>, problems: &[Problem]) -> Text {
 fn details(problem: &Problem) -> Block {
     let (spot, body) = (&problem.spot, problem.body.trim_end());
     let text = format!("{body}\n{}:{}\nrun: {}", spot.file, spot.line, problem.command);
-    Block::Fold(Text::from(&*problem.about), vec![Block::Lines(text)], true)
+    Block::folded(&*problem.about, vec![Block::Lines(text)])
 }

@@ -29,14 +29,14 @@ pub fn page(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Comman
         .take(LISTED)
         .map(|problem| {
             let lines: Vec<_> = problem.body.lines().take(LINES).map(|line| fitted(line, 400)).collect();
-            Block::Card(Text::new(Tone::Bad, &*problem.message), vec![Block::Lines(lines.join("\n"))])
+            Block::card(Text::new(Tone::Bad, &*problem.message), vec![Block::Lines(lines.join("\n"))])
         })
         .collect();
     let (new, failing): (Vec<_>, Vec<_>) = report.failing().into_iter().partition(|result| is_new(result));
     // One is shown in full. Many are a project's first check.
     let (listed, shown_apart) = if new.len() > 1 { (new, Vec::new()) } else { (Vec::new(), new) };
     let groups = alike(&[failing, shown_apart].concat());
-    let section = |id: &str, title: &str, inside| Block::Section(id.to_owned(), title.to_owned(), inside);
+    let section = |id: &str, title: &str, inside| Block::section(id, title, inside);
     doc.add(section("runs", "Runs that differ", groups.iter().filter_map(|group| of_group(shown, group)).collect()));
     let runs = counted(listed.len() as u64, "run not accepted yet", "runs not accepted yet");
     let listed = first(NEW, listed.iter().map(|result| Text::code(result.id.to_string())));
@@ -90,12 +90,12 @@ fn alike<'a>(failing: &[&'a CaseResult]) -> Vec<Vec<&'a CaseResult>> {
 /// The first of some results that differ alike, then the names of the others.
 fn of_group(shown: &CheckPage<'_>, group: &[&CaseResult]) -> Option<Block> {
     let (one, others) = group.split_first()?;
-    let Block::Card(title, mut inside) = result(shown, one) else { return None };
+    let Block::Card { title, mut inside, .. } = result(shown, one) else { return None };
     if !others.is_empty() {
         inside.push(Block::para(format!("the same in {}:", counted(others.len() as u64, "more run", "more runs"))));
         inside.push(first(LISTED, others.iter().map(|other| Text::code(other.id.to_string()))));
     }
-    Some(Block::Card(title, inside))
+    Some(Block::card(title, inside))
 }
 
 /// The counts.

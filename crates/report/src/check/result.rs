@@ -17,7 +17,9 @@ pub fn result(shown: &CheckPage<'_>, result: &CaseResult) -> Block {
         Block::Para(Text::new(Tone::Bad, "contradicts the fixture: ").say(contradiction.to_string()))
     }));
     match &result.golden {
-        GoldenState::Unreadable(report) => inside.push(Block::Source(for_reader(shown, report), String::new())),
+        GoldenState::Unreadable(report) => {
+            inside.push(Block::Source { report: for_reader(shown, report), said: String::new() })
+        }
         GoldenState::Missing => inside.push(Block::para("this run is not accepted yet")),
         GoldenState::Diverged(diverged) => {
             let cause = shown.causes.get(&result.id).cloned();
@@ -27,7 +29,7 @@ pub fn result(shown: &CheckPage<'_>, result: &CaseResult) -> Block {
         }
         GoldenState::Same => {}
     }
-    Block::Card(word(result).say("  ").name(result.id.to_string()), inside)
+    Block::card(word(result).say("  ").name(result.id.to_string()), inside)
 }
 
 fn word(result: &CaseResult) -> Text {

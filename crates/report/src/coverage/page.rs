@@ -25,7 +25,7 @@ pub fn page(report: &CoverageReport, extent: Extent, source: &Source, [more, wri
     let tone = if covered == coverable { Tone::Good } else { Tone::Strong };
     let said = Text::from(counted(report.fixtures.len() as u64, "fixture", "fixtures")).say(" cover ");
     let said = said.and(tone, percent(report)).say(format!(" ({covered} of {coverable})"));
-    let section = |id: &str, title: &str, inside| Block::Section(id.to_owned(), title.to_owned(), inside);
+    let section = |id: &str, title: &str, inside| Block::section(id, title, inside);
     let cannot = others(report, |state| match state {
         TargetState::Unreachable(why) => Some(why),
         TargetState::Covered(_) | TargetState::Reachable(_) | TargetState::Undecided => None,
@@ -106,7 +106,7 @@ fn suggested(report: &CoverageReport, extent: Extent, [more, write]: [&Command; 
     let mut said = vec![Block::Para(Text::new(Tone::Soft, REVIEW))];
     said.extend(all.iter().take(most).map(|suggestion| {
         let title = Text::code(format!("{}.yaml", suggestion.name)).say(" adds ");
-        Block::Fold(title.say(adds(report, suggestion)), vec![Block::Lines(suggestion.text.clone())], true)
+        Block::folded(title.say(adds(report, suggestion)), vec![Block::Lines(suggestion.text.clone())])
     }));
     if all.len() > most {
         let hidden = format!("and {} more: {more} --all", all.len() - most);

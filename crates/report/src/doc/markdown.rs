@@ -1,7 +1,9 @@
 //! A page for a pull request or a wiki: nothing that it says is markup, and what a comment has no room for is counted.
 
-use super::page::{Block, Doc, Table, Text, Tone};
+use super::page::{Block, Doc, Item, Span, SpanKind, Table, Text, Tone};
+use super::terminal::drawn;
 use crate::diagnostic;
+use crate::style::Palette;
 use crate::table::markdown_row;
 use crate::text::{self, markdown as escaped, markdown_block, markdown_code};
 
@@ -37,10 +39,11 @@ struct Page {
 impl Page {
     /// Adds a part after a blank line, if there is room.
     fn push(&mut self, part: &str) {
-        self.fits(&format!("\n\n{part}"));
+        self.push_fitting(&format!("\n\n{part}"));
     }
 
-    fn fits(&mut self, part: &str) -> bool {
+    /// Adds a part if there is room, and says whether there was.
+    fn push_fitting(&mut self, part: &str) -> bool {
         let fits = self.said.len() + part.len() <= LONGEST;
         match fits {
             true => self.said.push_str(part),
@@ -59,47 +62,58 @@ impl Page {
             self.blocks(inside, level + 1);
         };
         match block {
-            Block::Card(title, inside) => titled(&line(title), inside),
-            Block::Section(_, title, inside) => titled(&escaped(title), inside),
+            Block::Card { title, inside, .. } => titled(&line(title), inside),
+            Block::Section { title, inside, .. } => titled(&escaped(title), inside),
             Block::Para(said) => self.push(&emphasised(said)),
             Block::Pairs(pairs) => {
-                let pairs = pairs.iter().filter(|(_, said)| !said.is_empty());
-                let pairs = pairs.map(|(label, said)| format!("- {}: {}", escaped(label.trim()), line(said)));
+                let pairs = pairs.iter().filter(|pair| !pair.said.is_empty());
+                let pairs = pairs.map(|pair| format!("- {}: {}", emphasised(&pair.label).trim(), line(&pair.said)));
                 self.push(&pairs.collect::<Vec<_>>().join("\n"));
             }
             Block::Table(table) => self.table(table),
             Block::List(entries) => {
                 let below = |said: &Text| format!("\n  - {}", line(said).trim());
-                let entry = |entry: &super::page::Item| {
+                let entry = |entry: &Item| {
                     format!("- {}{}", line(&entry.said).trim(), entry.below.iter().map(below).collect::<String>())
                 };
                 self.push(&entries.iter().map(entry).collect::<Vec<_>>().join("\n"));
             }
             Block::Lines(said) => self.push(&markdown_block(said)),
-            Block::Source(report, _) => self.push(&markdown_block(diagnostic::render(report, WIDTH, false).trim_end())),
-            Block::Fold(title, inside, _) => {
+            Block::Source { report, .. } => {
+                self.push(&markdown_block(diagnostic::render(report, WIDTH, false).trim_end()))
+            }
+            Block::Fold { title, inside, .. } => {
                 let summary = text::html(&title.plain());
-                if self.fits(&format!("\n\n<details><summary>{summary}</summary>")) {
+                if self.push_fitting(&format!("\n\n<details><summary>{summary}</summary>")) {
                     self.blocks(inside, level);
                     self.said += "\n\n</details>";
                 }
             }
-            Block::Listing(_) | Block::Room(_) => {}
+            // Their columns are set with blanks.
+            Block::Beside(_) | Block::Charts(_) => {
+                let said = drawn(std::slice::from_ref(block), WIDTH, Palette::new(false));
+                self.push(&markdown_block(&said));
+            }
+            Block::Listing(_) | Block::Excerpt(_) | Block::Room(_) => {}
             Block::Next(command) => self.push(&format!("Next: {}", markdown_code(&command.to_string()))),
         }
     }
 
+    /// A table: its header with the first row, or nothing of it; then as many rows as there is room for.
     fn table(&mut self, table: &Table) {
-        let names: Vec<String> = table.header.iter().map(|(name, _)| escaped(name)).collect();
-        let rules: Vec<&str> = table.header.iter().map(|(_, number)| if *number { "---:" } else { "---" }).collect();
-        self.push(&format!("{}\n{}", markdown_row(&names), markdown_row(&rules)));
+        let names: Vec<String> = table.header.iter().map(|column| escaped(&column.name)).collect();
+        let rules: Vec<&str> =
+            table.header.iter().map(|column| if column.is_number { "---:" } else { "---" }).collect();
+        let mut begun = format!("\n\n{}\n{}", markdown_row(&names), markdown_row(&rules));
         for row in &table.rows {
             let mut cells: Vec<String> = row.cells.iter().map(|cell| line(cell).trim().to_owned()).collect();
             if table.is_head(row) {
                 cells = cells.into_iter().map(|title| format!("**{title}**")).collect();
             }
             cells.resize(table.header.len(), String::new());
-            self.fits(&format!("\n{}", markdown_row(&cells)));
+            if self.push_fitting(&format!("{begun}\n{}", markdown_row(&cells))) {
+                begun.clear();
+            }
         }
     }
 }
@@ -117,24 +131,27 @@ fn squeezed(said: &str) -> String {
 
 /// A text without emphasis.
 fn line(said: &Text) -> String {
-    let span = |span: &super::page::Span| match span.is_code {
-        true if span.said.is_empty() => String::new(),
-        true => markdown_code(&span.said),
+    said.unlinked().map(part).collect()
+}
+
+fn part(span: &Span) -> String {
+    match span.kind {
+        SpanKind::Code if span.said.is_empty() => String::new(),
+        SpanKind::Code => markdown_code(&span.said),
         // What a terminal aligns with blanks would be code.
-        false => escaped(&squeezed(&span.said)),
-    };
-    said.0.iter().map(span).collect()
+        SpanKind::Words | SpanKind::Link(_) => escaped(&squeezed(&span.said)),
+    }
 }
 
 /// A text with what matters most in bold.
 fn emphasised(said: &Text) -> String {
-    let is_strong = |span: &super::page::Span| matches!(span.tone, Tone::Strong | Tone::Bad) && !span.is_code;
-    let span = |span: &super::page::Span| match line(&Text(vec![span.clone()])) {
+    let is_strong = |span: &Span| matches!(span.tone, Tone::Strong | Tone::Bad) && span.kind == SpanKind::Words;
+    let span = |span: &Span| match part(span) {
         words if is_strong(span) && !words.trim().is_empty() => {
             let (before, rest) = words.split_at(words.len() - words.trim_start().len());
             format!("{before}**{}**{}", rest.trim_end(), &rest[rest.trim_end().len()..])
         }
         words => words,
     };
-    said.0.iter().map(span).collect()
+    said.unlinked().map(span).collect()
 }

@@ -7,5 +7,5 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-pub use page::{Block, Doc, Item, Listed, Table, Text, Tone, first};
+pub use page::{Bar, Bars, Block, Doc, Excerpt, Item, Listed, Pair, Side, Table, Text, TimedLine, Tone, first};
 pub use terminal::drawn;

@@ -1,7 +1,10 @@
 //! What a page holds, whatever it is drawn for: blocks of text in their order. Knows no widths, no colours and no markup.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use crate::text;
-use playproof_formats::diagnostic::Report;
+use playproof_formats::diagnostic::{Label, Report, Source};
 use playproof_formats::shell::Command;
 
 /// What a text means to its reader. No page needs it to be understood.
@@ -27,7 +30,17 @@ pub enum Tone {
 pub(super) struct Span {
     pub(super) said: String,
     pub(super) tone: Tone,
-    pub(super) is_code: bool,
+    pub(super) kind: SpanKind,
+}
+
+/// What a part of a text is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SpanKind {
+    Words,
+    /// A name or a value.
+    Code,
+    /// Leads to the card of this id; where no page can lead there, nothing.
+    Link(String),
 }
 
 /// A text of one line, which is broken where it is too long. Whatever it says is foreign: no renderer takes it for markup.
@@ -51,14 +64,22 @@ impl Text {
     }
 
     /// Adds words in a tone.
-    pub fn and(mut self, tone: Tone, said: impl Into<String>) -> Text {
-        self.0.push(Span { said: said.into(), tone, is_code: false });
-        self
+    pub fn and(self, tone: Tone, said: impl Into<String>) -> Text {
+        self.part(said, tone, SpanKind::Words)
     }
 
     /// Adds a name or a value.
-    pub fn name(mut self, said: impl Into<String>) -> Text {
-        self.0.push(Span { said: said.into(), tone: Tone::Plain, is_code: true });
+    pub fn name(self, said: impl Into<String>) -> Text {
+        self.part(said, Tone::Plain, SpanKind::Code)
+    }
+
+    /// Adds a link to the card of an id, after a blank.
+    pub fn link(self, id: impl Into<String>, said: impl Into<String>) -> Text {
+        self.part(said, Tone::Plain, SpanKind::Link(id.into()))
+    }
+
+    fn part(mut self, said: impl Into<String>, tone: Tone, kind: SpanKind) -> Text {
+        self.0.push(Span { said: said.into(), tone, kind });
         self
     }
 
@@ -83,9 +104,14 @@ impl Text {
         self.0.iter().all(|span| span.said.is_empty())
     }
 
+    /// Its parts without links.
+    pub(super) fn unlinked(&self) -> impl Iterator<Item = &Span> {
+        self.0.iter().filter(|span| !matches!(span.kind, SpanKind::Link(_)))
+    }
+
     /// Its words.
     pub(super) fn plain(&self) -> String {
-        self.0.iter().map(|span| span.said.as_str()).collect()
+        self.unlinked().map(|span| span.said.as_str()).collect()
     }
 }
 
@@ -116,11 +142,30 @@ impl<T: Into<Text>> From<T> for Item {
     }
 }
 
+/// A label with what is said of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    pub(super) label: Text,
+    pub(super) said: Text,
+}
+
+impl<L: Into<Text>, S: Into<Text>> From<(L, S)> for Pair {
+    fn from((label, said): (L, S)) -> Pair {
+        Pair { label: label.into(), said: said.into() }
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) is_number: bool,
+}
+
 /// Rows in columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// The names of the columns, and whether they hold numbers.
-    pub(super) header: Vec<(String, bool)>,
+    pub(super) header: Vec<Column>,
     pub(super) rows: Vec<Row>,
 }
 
@@ -133,24 +178,24 @@ pub(super) struct Row {
 impl Table {
     /// A table with columns of words.
     pub fn named<const N: usize>(names: [&str; N]) -> Table {
-        Table { header: names.map(|name| (name.to_owned(), false)).into(), rows: Vec::new() }
+        Table::columns(names.map(|name| (name, false)))
     }
 
     /// A table with a column of labels and others of words.
     pub fn words<'a>(label: &'a str, names: impl IntoIterator<Item = &'a str>) -> Table {
-        let names = std::iter::once(label).chain(names);
-        Table { header: names.map(|name| (name.to_owned(), false)).collect(), rows: Vec::new() }
+        Table::columns(std::iter::once(label).chain(names).map(|name| (name, false)))
     }
 
     /// A table with columns of words and of numbers, which are said to be some.
-    pub fn columns<const N: usize>(names: [(&str, bool); N]) -> Table {
-        Table { header: names.map(|(name, is_number)| (name.to_owned(), is_number)).into(), rows: Vec::new() }
+    pub fn columns<'a>(names: impl IntoIterator<Item = (&'a str, bool)>) -> Table {
+        let column = |(name, is_number): (&str, bool)| Column { name: name.to_owned(), is_number };
+        Table { header: names.into_iter().map(column).collect(), rows: Vec::new() }
     }
 
     /// A table with a column of labels and others of numbers.
-    pub fn numbers<'a>(label: &str, names: impl IntoIterator<Item = &'a str>) -> Table {
-        let names = names.into_iter().map(|name| (name.to_owned(), true));
-        Table { header: std::iter::once((label.to_owned(), false)).chain(names).collect(), rows: Vec::new() }
+    pub fn numbers<'a>(label: &'a str, names: impl IntoIterator<Item = &'a str>) -> Table {
+        let names = names.into_iter().map(|name| (name, true));
+        Table::columns(std::iter::once((label, false)).chain(names))
     }
 
     /// Adds a row.
@@ -178,29 +223,120 @@ impl Table {
     }
 }
 
+/// A line of a timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimedLine {
+    /// When; empty where that is unknown, or as on the line above.
+    pub at: String,
+    /// What happened.
+    pub said: Text,
+    /// What a ledger booked at that time, which only a page has room for.
+    pub booked: String,
+    /// Whether it stands out.
+    pub is_marked: bool,
+}
+
+/// A timeline, and how it ended.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// Whose it is.
+    pub title: String,
+    /// Its lines.
+    pub lines: Vec<TimedLine>,
+    /// How it ended.
+    pub end: Vec<Pair>,
+    /// What stands below it.
+    pub below: Vec<Block>,
+}
+
+/// Bars below each other, with their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bars {
+    /// What they show.
+    pub title: String,
+    /// The value of a bar that takes all the room.
+    pub of: u64,
+    /// The bars.
+    pub bars: Vec<Bar>,
+}
+
+/// One bar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// What it stands for.
+    pub label: String,
+    /// Its length, in the unit of all bars beside it.
+    pub value: u64,
+    /// The number as people read it.
+    pub said: String,
+}
+
+/// A whole row of a file that people wrote, with what is to be seen in it underlined.
+#[derive(Clone, Debug)]
+pub struct Excerpt {
+    /// The file.
+    pub source: Arc<Source>,
+    /// Where the row begins.
+    pub begins: Range<usize>,
+    /// What is underlined, and why.
+    pub labels: Vec<Label>,
+}
+
 /// A part of a page.
 #[derive(Clone, Debug)]
 pub enum Block {
     /// A paragraph.
     Para(Text),
     /// Labels with what is said of each; those of which nothing is said are left out.
-    Pairs(Vec<(&'static str, Text)>),
+    Pairs(Vec<Pair>),
     /// A table; nothing without rows.
     Table(Table),
     /// A list; nothing without entries.
     List(Vec<Item>),
     /// Lines set as they are.
     Lines(String),
+    /// Timelines side by side.
+    Beside(Vec<Side>),
+    /// Charts side by side.
+    Charts(Vec<Bars>),
     /// Lines of a file with places underlined; a message that is said already is not repeated.
-    Source(Report, String),
+    Source {
+        /// What is underlined.
+        report: Report,
+        /// The message that is said already; may be empty.
+        said: String,
+    },
+    /// A row of a file.
+    Excerpt(Excerpt),
     /// Lines of a file, each with a mark, its number, and whether it stands out.
     Listing(Vec<Listed>),
-    /// What can be folded away, where a page can fold; `true`: it is so at first.
-    Fold(Text, Vec<Block>, bool),
+    /// What can be folded away, where a page can fold.
+    Fold {
+        /// What stands for it.
+        title: Text,
+        /// What it holds.
+        inside: Vec<Block>,
+        /// Whether it is folded at first.
+        is_shut: bool,
+    },
     /// What belongs together, under its title.
-    Card(Text, Vec<Block>),
-    /// A section, by its id on a page, with its title; nothing without contents.
-    Section(String, String, Vec<Block>),
+    Card {
+        /// The name by which links find it; may be empty.
+        id: String,
+        /// Its title.
+        title: Text,
+        /// What it holds.
+        inside: Vec<Block>,
+    },
+    /// A part of the page that its contents name; nothing if it is empty.
+    Section {
+        /// Its name on a page.
+        id: String,
+        /// Its title.
+        title: String,
+        /// What it holds.
+        inside: Vec<Block>,
+    },
     /// What only a page of its own has room for.
     Room(Vec<Block>),
     /// The one command to run next.
@@ -226,22 +362,46 @@ impl Block {
         Block::Para(said.into())
     }
 
+    /// Labels with what is said of each.
+    pub fn pairs<P: Into<Pair>>(pairs: impl IntoIterator<Item = P>) -> Block {
+        Block::Pairs(pairs.into_iter().map(Into::into).collect())
+    }
+
     /// A list without what stands below its entries.
     pub fn list<T: Into<Item>>(entries: impl IntoIterator<Item = T>) -> Block {
         Block::List(entries.into_iter().map(Into::into).collect())
+    }
+
+    /// What belongs together, and is found by no link.
+    pub fn card(title: impl Into<Text>, inside: Vec<Block>) -> Block {
+        Block::Card { id: String::new(), title: title.into(), inside }
+    }
+
+    /// What is folded at first.
+    pub fn folded(title: impl Into<Text>, inside: Vec<Block>) -> Block {
+        Block::Fold { title: title.into(), inside, is_shut: true }
+    }
+
+    /// A part of the page that its contents name.
+    pub fn section(id: impl Into<String>, title: impl Into<String>, inside: Vec<Block>) -> Block {
+        Block::Section { id: id.into(), title: title.into(), inside }
     }
 
     /// Whether nothing is drawn of it.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Block::Para(said) => said.is_empty(),
-            Block::Pairs(pairs) => pairs.iter().all(|(_, said)| said.is_empty()),
+            Block::Pairs(pairs) => pairs.iter().all(|pair| pair.said.is_empty()),
             Block::Table(table) => table.is_empty(),
             Block::List(entries) => entries.is_empty(),
             Block::Lines(said) => said.is_empty(),
+            Block::Beside(sides) => sides.is_empty(),
+            Block::Charts(charts) => charts.iter().all(|chart| chart.bars.is_empty()),
             Block::Listing(lines) => lines.is_empty(),
-            Block::Section(_, _, inside) | Block::Room(inside) => inside.iter().all(Block::is_empty),
-            Block::Source(..) | Block::Fold(..) | Block::Card(..) | Block::Next(_) => false,
+            Block::Section { inside, .. } | Block::Room(inside) => inside.iter().all(Block::is_empty),
+            Block::Source { .. } | Block::Excerpt(_) | Block::Fold { .. } | Block::Card { .. } | Block::Next(_) => {
+                false
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One page drawn three ways: nothing that it says is markup, and what does not fit is counted.
 
-use super::page::{Block, Doc, Item, Listed, Table, Text, Tone, first};
+use super::page::{Bar, Bars, Block, Doc, Item, Listed, Side, Table, Text, TimedLine, Tone, first};
 use crate::style::Palette;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
@@ -18,21 +18,21 @@ fn every_block() -> Doc {
     doc.answer = vec![Block::Para(Text::new(Tone::Good, "all is well"))];
     doc.blocks = vec![
         Block::para(ODD),
-        Block::Pairs(vec![("why", "because".into()), ("nothing", Text::default())]),
+        Block::pairs([("why", Text::from("because")), ("nothing", Text::default())]),
         Block::Table(table),
         Block::List(vec![Item { said: "entry".into(), below: vec![Text::new(Tone::Soft, "below")] }]),
         Block::Lines("  as\n  it is".to_owned()),
-        Block::Source(report, String::new()),
+        Block::Source { report, said: String::new() },
         Block::Room(vec![Block::Listing(vec![Listed {
             mark: "1/2".to_owned(),
             number: 7,
             text: "a: 1".to_owned(),
             is_marked: true,
         }])]),
-        Block::Fold("more".into(), vec![Block::para("folded")], true),
-        Block::Card(Text::new(Tone::Doubt, "tag").say(" title"), vec![Block::para("inside")]),
-        Block::Section("empty".to_owned(), "Empty".to_owned(), vec![Block::List(Vec::new())]),
-        Block::Section("full".to_owned(), "Full".to_owned(), vec![first(1, ["one", "two"].into_iter())]),
+        Block::folded("more", vec![Block::para("folded")]),
+        Block::card(Text::new(Tone::Doubt, "tag").say(" title"), vec![Block::para("inside")]),
+        Block::section("empty", "Empty", vec![Block::List(Vec::new())]),
+        Block::section("full", "Full", vec![first(1, ["one", "two"].into_iter())]),
         Block::Next("playproof check".into()),
     ];
     doc
@@ -113,4 +113,80 @@ fn what_a_comment_or_a_page_has_no_room_for_is_counted() {
     assert!(comment.ends_with("38 more parts are not shown.\n"));
     let page = doc.html();
     assert!(page.len() < 850_000 && page.contains("9 parts are left out, because"), "{}", page.len());
+}
+
+fn side(title: &str, lines: &[(&str, Tone, &str)]) -> Side {
+    let line = |(at, tone, said): &(&str, Tone, &str)| TimedLine {
+        at: (*at).to_owned(),
+        said: Text::new(*tone, *said),
+        booked: if *tone == Tone::Good { "+1 effect".to_owned() } else { String::new() },
+        is_marked: *tone == Tone::Doubt,
+    };
+    let end = vec![("outcome", Text::new(Tone::Strong, "succeeded")).into()];
+    Side { title: title.to_owned(), lines: lines.iter().map(line).collect(), end, below: Vec::new() }
+}
+
+/// Two timelines and a chart.
+fn beside() -> [Block; 2] {
+    let one = side("recorded", &[("0", Tone::Bad, "attempt 1: <timeout>"), ("1,200", Tone::Good, "attempt 2: ok")]);
+    let two = side("standard", &[("0", Tone::Doubt, "stopped")]);
+    let bar = |label: &str, value: u64| Bar { label: label.to_owned(), value, said: value.to_string() };
+    let bars = Bars { title: "spread".to_owned(), of: 30, bars: vec![bar("p50", 0), bar("p99", 1), bar("max", 30)] };
+    [Block::Beside(vec![one, two]), Block::Charts(vec![bars])]
+}
+
+#[test]
+fn timelines_stand_side_by_side_or_below_each_other_and_bars_beside_their_numbers() {
+    let drawn = |width| super::drawn(&beside(), width, Palette::new(false));
+    let wide = "\
+recorded (ms)                            standard (ms)
+      0  attempt 1: <timeout>            ≠ 0  stopped
+  1,200  attempt 2: ok
+  outcome  succeeded                       outcome  succeeded
+
+spread
+p50   0
+p99   1  █
+max  30  ██████████████████████████████";
+    assert_eq!(drawn(79), wide);
+    let narrow =
+        "recorded (ms)\n      0  attempt 1: <timeout>\n  1,200  attempt 2: ok\n  outcome  succeeded\n\nstandard (ms)\n";
+    assert!(drawn(60).starts_with(narrow), "{}", drawn(60));
+    let comment = Doc::with("", beside().into()).markdown();
+    assert!(comment.contains("  1,200  attempt 2: ok\n") && comment.contains("```"), "{comment}");
+    let page = Doc::with("", beside().into()).html();
+    for part in [
+        "<td class=\"at\">0</td><td class=\"bad\">attempt 1: &lt;timeout&gt;</td><td class=\"ledger\"></td>",
+        "<td class=\"good\">attempt 2: ok</td><td class=\"ledger\">+1 effect</td>",
+        "<tr class=\"departs\">",
+        "<dt>outcome</dt><dd><span class=\"strong\">succeeded</span></dd>",
+        "<table class=\"bars short\">",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
+fn a_link_leads_only_to_a_card_that_the_page_has_room_for() {
+    let card = |n: usize| Block::Card {
+        id: format!("card-{n}"),
+        title: Text::from(format!("{n}. it")),
+        inside: vec![Block::Lines("x".repeat(300_000))],
+    };
+    let links = (1..5).fold(Text::from("see"), |said, n| said.link(format!("card-{n}"), format!("#{n}")));
+    let doc = Doc::with("", vec![Block::Para(links), Block::section("all", "All", (1..4).map(card).collect())]);
+    let page = doc.html();
+    assert!(page.contains("see <a href=\"#card-1\">#1</a> <a href=\"#card-2\">#2</a></p>"), "{}", &page[..9_000]);
+    assert!(page.contains("id=\"card-2\"") && !page.contains("card-3") && page.contains("1 part is left out"));
+    let shown = doc.terminal(60, Palette::new(false));
+    assert!(shown.starts_with("see\n\nAll\n1. it ────") && !shown.contains("#1"), "{}", &shown[..200]);
+}
+
+#[test]
+fn a_table_of_which_no_row_fits_has_no_header_either() {
+    let mut table = Table::named(["what"]);
+    table.row([Text::from("y".repeat(30_000))]);
+    let doc = Doc::with("", vec![Block::Lines("x".repeat(40_000)), Block::Table(table)]);
+    let page = doc.markdown();
+    assert!(!page.contains("what") && page.ends_with("1 more part is not shown."), "{}", &page[page.len() - 100..]);
 }

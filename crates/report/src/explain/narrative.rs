@@ -1,5 +1,6 @@
 //! The narrative of a call, in sentences: each rule tried, each guard asked, each decision with its reason.
 
+use crate::doc::{Item, Text};
 use crate::{text, timeline};
 use playproof_analysis::explain::{Detail, Explanation, LetPass, NarrativeStep, Simulation, Subject};
 use playproof_engine::classify::RuleEvaluation;
@@ -13,20 +14,19 @@ use playproof_engine::playbook::{AfterRefresh, Backoff, Compensation, Playbook, 
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
 
-/// The narrative of one simulation, in lines.
-pub fn narrative(subject: &Subject, plan: &Plan, explanation: &Explanation, width: usize) -> Vec<String> {
+/// The narrative of one simulation, a sentence an entry.
+pub fn narrative(subject: &Subject, plan: &Plan, explanation: &Explanation) -> Vec<Item> {
     let simulation = &explanation.simulation;
-    let mut narrator = Narrator { subject, plan, simulation, width, lines: Vec::new() };
+    let mut narrator = Narrator { subject, plan, simulation, said: Vec::new() };
     explanation.steps.iter().for_each(|step| narrator.tell(step));
-    narrator.lines
+    narrator.said
 }
 
 struct Narrator<'a> {
     subject: &'a Subject,
     plan: &'a Plan,
     simulation: &'a Simulation,
-    width: usize,
-    lines: Vec<String>,
+    said: Vec<Item>,
 }
 
 impl Narrator<'_> {
@@ -344,9 +344,8 @@ impl Narrator<'_> {
             None if tried == 0 => "The playbook has no rules.".to_owned(),
             None => format!("The rules are tried in order; none of the {tried} matches."),
         });
-        let rows = trials.iter().map(|trial| hanging("      ", "           ", &self.trial(trial), self.width));
-        let rows: Vec<String> = rows.flatten().collect();
-        self.lines.extend(rows);
+        let below: Vec<Text> = trials.iter().map(|trial| self.trial(trial).into()).collect();
+        self.said.last_mut().into_iter().for_each(|said| said.below.clone_from(&below));
         let playbook = &self.plan.playbook;
         let meant = playbook.verdict(verdict);
         let means = text::escape_unprintable(&meant.means);
@@ -412,15 +411,8 @@ impl Narrator<'_> {
     }
 
     fn say(&mut self, sentence: String) {
-        self.lines.extend(hanging("  ", "  ", &sentence, self.width));
+        self.said.push(sentence.into());
     }
-}
-
-/// A sentence in lines, the further ones with their own indent.
-pub fn hanging(first: &str, further: &str, said: &str, width: usize) -> Vec<String> {
-    let room = text::prose(width).saturating_sub(text::width(further)).max(20);
-    let lines = text::broken(said, room).into_iter().enumerate();
-    lines.map(|(n, line)| format!("{}{line}", if n == 0 { first } else { further })).collect()
 }
 
 /// A claim as the end of a sentence.

@@ -1,46 +1,52 @@
 //! The page of one call: an overview, the narrative, what would have happened otherwise, and advice.
 
 use super::advice::{Sentences, sentences};
-use super::narrative::{claim_in_words, hanging, narrative};
-use crate::block::{Alike, Style, truth};
-use crate::style::Palette;
+use super::narrative::{claim_in_words, narrative};
+use crate::card::{Alike, CallShown, card, truth};
+use crate::doc::{Block, Doc, Text, Tone};
 use crate::view::{CallView, RunView, facts_in_words, facts_of_recorded};
-use crate::{block, text, timeline};
+use crate::{text, timeline};
 use playproof_analysis::explain::{
     Counterfactual, Explanation, OutcomeDifference, PlaybookChange, Simulation, Subject,
 };
+use playproof_analysis::recorded::Arguments;
 use playproof_engine::event::GuardKind;
 use playproof_engine::playbook::{GuardMode, Tools};
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Instant;
 
-/// The page, without a line break at its end; `tools` are the facts that `plan` was made with.
-pub fn page(subject: &Subject, plan: &Plan, tools: &Tools, style: Style) -> String {
+/// The page; `tools` are the facts that `plan` was made with.
+pub fn page(subject: &Subject, plan: &Plan, tools: &Tools) -> Doc {
     let explanation = Explanation::of(subject, plan, tools);
     let simulation = &explanation.simulation;
     let (reference, facts) = (subject.reference(), facts(subject, simulation));
     let view = CallView { declared: simulation.facts.declared, ..view(subject, &facts, &reference) };
-    let mut sections = vec![block::render(1, &view, &[run(simulation, plan)], &Alike::default(), style)];
-    sections.push(section("What happened", narrative(subject, plan, &explanation, style.width), style.palette));
-    if !explanation.counterfactuals.is_empty() {
-        let said = explanation.counterfactuals.iter().map(|one| counterfactual(one, plan, simulation));
-        let lines = said.flat_map(|said| hanging("  - ", "    ", &said, style.width)).collect();
-        sections.push(section("What would have happened otherwise (each case was simulated)", lines, style.palette));
-    }
+    let shown = CallShown {
+        number: 1,
+        view: &view,
+        runs: &[run(simulation, plan)],
+        alike: &Alike::default(),
+        before: None,
+        arguments: Arguments::Values,
+        playbooks: &[],
+    };
+    let otherwise = explanation.counterfactuals.iter().map(|one| counterfactual(one, plan, simulation));
+    let mut blocks = vec![
+        card(&shown).block,
+        Block::section("happened", "What happened", vec![Block::List(narrative(subject, plan, &explanation))]),
+        Block::section(
+            "otherwise",
+            "What would have happened otherwise (each case was simulated)",
+            vec![Block::list(otherwise)],
+        ),
+    ];
     if let Some(advice) = &explanation.advice {
         let Sentences { state, next, resend } = sentences(advice, subject, &plan.names);
         let rows = [("upstream", state), ("acts next", next), ("send again?", resend)];
-        let lines = rows.iter().flat_map(|(name, said)| {
-            let name = style.palette.strong(&format!("{name:<12}"));
-            hanging(&format!("  {name}"), &" ".repeat(14), said, style.width)
-        });
-        sections.push(section("What to know", lines.collect(), style.palette));
+        let rows = rows.map(|(label, said)| (Text::new(Tone::Strong, label), said));
+        blocks.push(Block::section("know", "What to know", vec![Block::pairs(rows)]));
     }
-    sections.join("\n\n")
-}
-
-fn section(title: &str, lines: Vec<String>, palette: Palette) -> String {
-    std::iter::once(palette.strong(title)).chain(lines).collect::<Vec<_>>().join("\n")
+    Doc::with(format!("Explain: {reference}"), blocks)
 }
 
 fn facts(subject: &Subject, simulation: &Simulation) -> String {
@@ -144,8 +150,8 @@ fn list(verdicts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::style::Palette;
     use playproof_analysis::explain::RecordingEvidence;
-    use playproof_analysis::recorded::Arguments;
     use playproof_engine::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, Reply};
     use playproof_engine::event::{ErrorFacts, StatusFrom};
     use playproof_engine::upstream::MissingAnswerPolicy;
@@ -192,44 +198,44 @@ mod tests {
     }
 
     const TIMEOUT: &str = "\
-  At 0 ms the call is sent: attempt 1.
-  It is answered after 5,000 ms (recorded): timeout: no answer within 5000 ms.
-  The rules are tried in order; `timeout` is the 4th and the first that matches.
-      no   policy-denial: it requires that kind is `403_forbidden`, but kind is `timeout`
-      no   policy-denial-status: it requires that status is 403, but there is no status
-      no   unanswered-write: it requires that call is not keyed, but call is keyed
-      yes  timeout: kind is `timeout`
-  The verdict is `transient_timeout`: No answer arrived in time; the upstream may have acted; the
+At 0 ms the call is sent: attempt 1.
+It is answered after 5,000 ms (recorded): timeout: no answer within 5000 ms.
+The rules are tried in order; `timeout` is the 4th and the first that matches.
+  no   policy-denial: it requires that kind is `403_forbidden`, but kind is `timeout`
+  no   policy-denial-status: it requires that status is 403, but there is no status
+  no   unanswered-write: it requires that call is not keyed, but call is keyed
+  yes  timeout: kind is `timeout`
+The verdict is `transient_timeout`: No answer arrived in time; the upstream may have acted; the
   effect of such a failure is unknown.
-  Its compensation is `retry_with_backoff`: at most 3 retries, after 200, 600, 1,800 ms.
-  The retry guard lets the next attempt pass: the call has the idempotency key `ik_91`, and is
+Its compensation is `retry_with_backoff`: at most 3 retries, after 200, 600, 1,800 ms.
+The retry guard lets the next attempt pass: the call has the idempotency key `ik_91`, and is
   resent with it. Attempt 2 is due in 200 ms.
-  At 5,200 ms the call is sent again: attempt 2.
-  The answer to attempt 2 is missing.
-  The call ends undetermined: the answer to attempt 2 is missing. It claims that the effect is
+At 5,200 ms the call is sent again: attempt 2.
+The answer to attempt 2 is missing.
+The call ends undetermined: the answer to attempt 2 is missing. It claims that the effect is
   unknown.
 
 What would have happened otherwise (each case was simulated)
-  - Without the rule `timeout`, the verdict would be `unclassified`, and the call would end
-    escalated: queue unclassified, with the effect unknown, after 1 attempt; upstream not observed.
-  - If the retry guard had stopped it, the call would end escalated: queue ambiguous_effects, with
-    the effect unknown, after 1 attempt; upstream not observed.
+Without the rule `timeout`, the verdict would be `unclassified`, and the call would end escalated:
+  queue unclassified, with the effect unknown, after 1 attempt; upstream not observed.
+If the retry guard had stopped it, the call would end escalated: queue ambiguous_effects, with the
+  effect unknown, after 1 attempt; upstream not observed.
 
 What to know
-  upstream    Unknown: an attempt may have acted, and the recording does not show it. Look upstream.
-  acts next   Unknown: the playbook would have continued, but the answer to attempt 2 is missing.
-              `--beyond-tape ok|repeat|fail:KIND` supplies one.
-  send again? Yes, but only with the same key `ik_91` and the same arguments: an attempt with this
-              intent may have acted, and an upstream that honours keys then acts once. With another
-              key, no.";
+upstream     Unknown: an attempt may have acted, and the recording does not show it. Look upstream.
+acts next    Unknown: the playbook would have continued, but the answer to attempt 2 is missing.
+             `--beyond-tape ok|repeat|fail:KIND` supplies one.
+send again?  Yes, but only with the same key `ik_91` and the same arguments: an attempt with this
+             intent may have acted, and an upstream that honours keys then acts once. With another
+             key, no.";
 
     #[test]
     fn a_keyed_timeout_is_explained_to_its_end() {
         let subject = refund(vec![failed(5_000, "timeout", "no answer within 5000 ms")]);
         let playbook = parse(Source::whole("standard", embedded("standard").unwrap())).unwrap().playbook;
-        let style = Style { width: 100, palette: Palette::new(false), arguments: Arguments::Values };
-        let page = page(&subject, &Plan::new(playbook, &Tools::default()), &Tools::default(), style);
-        assert_eq!(page.split_once("\n\nWhat happened\n  ").unwrap().1, TIMEOUT);
+        let page = page(&subject, &Plan::new(playbook, &Tools::default()), &Tools::default());
+        let page = page.untitled().terminal(100, Palette::new(false));
+        assert_eq!(page.split_once("\n\nWhat happened\n").unwrap().1, TIMEOUT);
     }
 
     #[test]

@@ -35,12 +35,12 @@ fn record(entry: &HistoryEntry, extent: Extent) -> Block {
         Extent::Some => (all.split_off(all.len().min(SHOWN)).len(), WHOLE_ROW),
         Extent::All => (0, usize::MAX),
     };
-    let mut inside = vec![Block::Pairs(pairs), changed_rows(all, most)];
+    let mut inside = vec![Block::pairs(pairs), changed_rows(all, most)];
     if left_out > 0 {
         let more = counted(left_out as u64, "more row", "more rows");
         inside.push(Block::Para(Text::new(Tone::Soft, format!("and {more}; `--all` shows them"))));
     }
-    Block::Card(title, inside)
+    Block::card(title, inside)
 }
 
 /// What says most of a playbook comes first.

@@ -1,35 +1,26 @@
 //! Bars with their numbers beside them. Each is a small SVG, so that words and numbers stay text of the page.
 
 use super::markup::Html;
+use crate::doc::Bars;
 use crate::text;
 
 /// The width of a whole bar, in its own units.
 const WHOLE: u64 = 1_000;
 
-/// One bar.
-#[derive(Clone, Debug)]
-pub(super) struct Bar {
-    /// What it stands for.
-    pub label: String,
-    /// Its length, in the unit of all bars of the chart.
-    pub value: u64,
-    /// The number as people read it.
-    pub said: String,
-}
+/// Labels up to this length need little room.
+const SHORT: usize = 4;
 
-/// Bars of a class below each other, one of the value `of` as wide as there is room; nothing without bars.
-pub(super) fn bars(class: &'static str, title: &str, bars: &[Bar], of: u64) -> Html {
-    if bars.is_empty() {
-        return Html::default();
-    }
+/// Bars below each other.
+pub(crate) fn bars(chart: &Bars) -> Html {
     Html::of(|html| {
         html.element("div", "", |html| {
-            html.line("h3", "", title);
-            html.element("table", class, |html| {
-                for bar in bars {
+            html.line("h3", "", &text::fitted(&chart.title, 160));
+            let is_short = chart.bars.iter().all(|bar| bar.label.len() <= SHORT);
+            html.element("table", if is_short { "bars short" } else { "bars" }, |html| {
+                for bar in &chart.bars {
                     html.element("tr", "", |html| {
                         html.element("th", "", |html| html.name(&text::fitted(&bar.label, 160)));
-                        html.element("td", "bar", |html| draw(html, bar.value, of));
+                        html.element("td", "bar", |html| draw(html, bar.value, chart.of));
                         html.line("td", "n", &bar.said);
                     });
                 }

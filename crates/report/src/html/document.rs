@@ -2,7 +2,6 @@
 
 use super::markup::Html;
 use crate::text;
-use playproof_formats::shell::Command;
 
 /// How every page begins.
 const BEGINNING: &str = "<!doctype html>\n<!-- playproof page -->\n";
@@ -16,19 +15,12 @@ pub(super) const POLICY: &str = "default-src 'none'; style-src 'sha256-ezwY/yLyP
 /// The most bytes of the pieces of a page; its head, style sheet and end take some more.
 const BYTES_MAX: usize = 800_000;
 
+/// The most characters of a title among the contents.
+const CONTENTS: usize = 60;
+
 /// Whether the text that begins like this is a page of ours.
 pub fn is_page(beginning: &[u8]) -> bool {
     beginning.starts_with(BEGINNING.as_bytes())
-}
-
-/// The one command to run next.
-pub(crate) fn next(command: &Command) -> Html {
-    Html::of(|html| {
-        html.element("p", "", |html| {
-            html.line("span", "strong", "next: ");
-            html.line("code", "", &command.to_string());
-        });
-    })
 }
 
 /// A page that grows section by section.
@@ -40,10 +32,9 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// A page with its title, which names the command, and what it is about.
-    pub fn new(title: &str, about: &str) -> Document {
-        let title = if about.is_empty() { title.to_owned() } else { format!("{title}: {about}") };
-        Document { title, body: Html::default(), contents: Vec::new() }
+    /// A page with its title.
+    pub fn new(title: &str) -> Document {
+        Document { title: title.to_owned(), body: Html::default(), contents: Vec::new() }
     }
 
     /// Something that stands in no section.
@@ -52,17 +43,12 @@ impl Document {
         self.body.newline();
     }
 
-    /// Lists a part of the page, which has this id, among its contents.
-    pub fn listed(&mut self, id: &str, title: &str) {
-        self.contents.push((id.to_owned(), title.to_owned()));
-    }
-
     /// A section with its title; none without contents.
     pub fn section(&mut self, id: &str, title: &str, inside: &Html) {
         if inside.is_empty() {
             return;
         }
-        self.listed(id, title);
+        self.contents.push((id.to_owned(), text::fitted(title, CONTENTS).into_owned()));
         self.body.tag("section", &[("id", id)], |html| {
             html.line("h2", "", title);
             html.add(inside);
@@ -70,9 +56,9 @@ impl Document {
         self.body.newline();
     }
 
-    /// As many of the pieces, in their order, as there is room for beside `others` bytes.
-    pub fn fitting(&self, pieces: Vec<Html>, others: usize) -> Vec<Html> {
-        let mut room = BYTES_MAX.saturating_sub(self.body.len() + others);
+    /// As many of the pieces, in their order, as there is room for.
+    pub fn fitting(&self, pieces: impl IntoIterator<Item = Html>) -> Vec<Html> {
+        let mut room = BYTES_MAX.saturating_sub(self.body.len());
         let fits = |piece: &Html| {
             let fits = piece.len() <= room;
             room = room.saturating_sub(piece.len());
@@ -81,11 +67,11 @@ impl Document {
         pieces.into_iter().take_while(fits).collect()
     }
 
-    /// Says how many things the page leaves out; nothing if none.
-    pub fn left_out(&mut self, count: usize, one: &str, many: &str) {
+    /// Says how many parts the page leaves out; nothing if none.
+    pub fn left_out(&mut self, count: usize) {
         if count > 0 {
-            let said =
-                format!("{} left out, because this page would be too long.", text::counted(count as u64, one, many));
+            let parts = text::counted(count as u64, "part is", "parts are");
+            let said = format!("{parts} left out, because this page would be too long.");
             self.add(&Html::of(|html| html.line("p", "soft", &said)));
         }
     }

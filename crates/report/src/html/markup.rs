@@ -21,9 +21,8 @@ impl Html {
     }
 
     /// Text; nothing in it is markup, and no character of it is unsafe to print.
-    pub fn text(&mut self, said: &str) -> &mut Html {
+    pub fn text(&mut self, said: &str) {
         self.0.push_str(&text::html(said));
-        self
     }
 
     /// An element with attributes and contents.
@@ -48,16 +47,15 @@ impl Html {
 
     /// An element of a class that has only text.
     pub fn line(&mut self, name: &'static str, class: &str, said: &str) {
-        self.element(name, class, |html| {
-            html.text(said);
-        });
+        self.element(name, class, |html| html.text(said));
     }
 
     /// Lines of plain text, set as they are.
     pub fn line_pre(&mut self, lines: &str) {
         self.element("pre", "", |html| {
             for line in lines.lines() {
-                html.text(line).newline();
+                html.text(line);
+                html.newline();
             }
         });
     }
@@ -79,9 +77,7 @@ impl Html {
 
     /// A link to an element of the same page.
     pub fn link(&mut self, id: &str, said: &str) {
-        self.tag("a", &[("href", &format!("#{id}"))], |html| {
-            html.text(said);
-        });
+        self.tag("a", &[("href", &format!("#{id}"))], |html| html.text(said));
     }
 
     /// A piece that is finished.

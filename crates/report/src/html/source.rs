@@ -42,7 +42,7 @@ fn underlined(source: &Source, labels: &[Label], context: usize) -> Html {
 }
 
 /// The whole row of a playbook that begins at `begins`, with its labels.
-pub(super) fn row(source: &Source, begins: &Range<usize>, labels: &[Label]) -> Html {
+pub(crate) fn row(source: &Source, begins: &Range<usize>, labels: &[Label]) -> Html {
     let lines = Lines::of(&source.text);
     let (first, last) = lines.row(&source.text, begins);
     let labelled = labels.iter().map(|label| lines.at(label.span.start));

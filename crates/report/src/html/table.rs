@@ -12,8 +12,6 @@ const CELL: usize = 600;
 /// What a cell holds.
 #[derive(Clone, Debug)]
 pub(crate) enum Cell {
-    /// Words.
-    Words(String),
     /// A number.
     Number(String),
     /// Code, names and values.
@@ -24,18 +22,18 @@ pub(crate) enum Cell {
 
 /// A table in the making.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct Rows {
     class: &'static str,
     header: Vec<(String, bool)>,
     rows: Html,
     left: u64,
 }
 
-impl Table {
+impl Rows {
     /// A table of a class (may be empty); `header` names its columns and whether they hold numbers, and may be empty.
-    pub fn new<S: Into<String>>(class: &'static str, header: impl IntoIterator<Item = (S, bool)>) -> Table {
+    pub fn new<S: Into<String>>(class: &'static str, header: impl IntoIterator<Item = (S, bool)>) -> Rows {
         let header = header.into_iter().map(|(name, number)| (name.into(), number)).collect();
-        Table { class, header, rows: Html::default(), left: 0 }
+        Rows { class, header, rows: Html::default(), left: 0 }
     }
 
     /// A row of a class (may be empty). The first cell is its label.
@@ -84,9 +82,7 @@ impl Table {
         let columns = self.header.len().max(1).to_string();
         let row = Html::of(|html| {
             html.element("tr", "head", |html| {
-                html.tag("th", &[("colspan", &columns)], |html| {
-                    html.text(title);
-                });
+                html.tag("th", &[("colspan", &columns)], |html| html.text(title));
             });
         });
         self.push(&row);
@@ -132,7 +128,6 @@ impl Table {
 
 fn draw(html: &mut Html, name: &'static str, cell: &Cell) {
     match cell {
-        Cell::Words(said) => html.element(name, "", |html| html.name(&text::fitted(said, CELL))),
         Cell::Number(said) => html.line(name, "n", said),
         Cell::Code(said) => html.element(name, "", |html| html.code(&text::fitted(said, CELL))),
         Cell::Drawn(drawn) => html.element(name, "", |html| html.add(drawn)),

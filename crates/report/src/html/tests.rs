@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use super::document::{Document, POLICY, STYLE, is_page};
 use super::markup::Html;
-use super::table::{Cell, Table};
+use super::table::{Cell, Rows};
 
 /// The bytes in base64.
 fn base64(bytes: &[u8]) -> String {
@@ -29,27 +29,27 @@ fn the_policy_lets_in_the_style_sheet_and_nothing_else() {
 
 #[test]
 fn a_page_takes_what_fits_and_says_what_is_left_out() {
-    let mut page = Document::new("Title", "<about>");
+    let mut page = Document::new("Title: <about>");
     let piece = Html::of(|html| html.line("p", "", &"x".repeat(100_000)));
-    let fits = page.fitting(vec![piece.clone(); 20], 100_000);
-    assert_eq!(fits.len(), 6);
+    let fits = page.fitting(vec![piece.clone(); 20]);
+    assert_eq!(fits.len(), 7);
     page.section("long", "Long", &fits[0]);
     page.section("none", "None", &Html::default());
-    page.left_out(14, "piece is", "pieces are");
+    page.left_out(14);
     let page = page.finish();
     assert!(is_page(page.as_bytes()) && !is_page(b"<!doctype html>"));
-    assert!(page.contains("14 pieces are left out") && page.contains("<h1>Title: &lt;about&gt;</h1>"));
+    assert!(page.contains("14 parts are left out") && page.contains("<h1>Title: &lt;about&gt;</h1>"));
     assert!(!page.contains("None"), "a section without contents is none");
 }
 
 #[test]
 fn a_table_counts_the_rows_that_do_not_fit() {
-    let mut table = Table::new("", [("a", false), ("b", true)]);
+    let mut table = Rows::new("", [("a", false), ("b", true)]);
     for _ in 0..1_000 {
         table.row("", &[Cell::Code("<".repeat(1_000)), Cell::Number("1".to_owned())]);
     }
     let table = table.finish();
     assert!(table.len() < 70_000, "{}", table.len());
     assert!(format!("{table:?}").contains("more rows are left out"));
-    assert!(Table::new("", [("a", false)]).finish().is_empty());
+    assert!(Rows::new("", [("a", false)]).finish().is_empty());
 }

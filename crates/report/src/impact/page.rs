@@ -2,6 +2,7 @@
 
 use super::words::{self, ImpactPage};
 use crate::doc::{Block, Doc, Table, Text, Tone};
+use crate::findings;
 use crate::overview;
 use crate::text::{count, counted, fitted};
 use crate::timeline::millis;
@@ -21,7 +22,7 @@ pub fn page(shown: &ImpactPage<'_>) -> Doc {
     summary.push(Block::list([words::balance(impact), words::directions(impact)]));
     summary.push(Block::Table(totals(impact)));
     doc.blocks = summary;
-    doc.add(Block::Section("causes".to_owned(), "Why calls are decided differently, widening first".to_owned(), why));
+    doc.add(Block::section("causes", "Why calls are decided differently, widening first", why));
     doc.answer = gate(shown);
     doc.answer.extend(shown.next.cloned().map(Block::Next));
     doc
@@ -68,7 +69,7 @@ fn totals(impact: &Impact) -> Table {
         table.row(numbers(&label, [queue.base, queue.candidate], [0, 0]));
     }
     for finding in &impact.findings {
-        let tone = overview::severity_tone(finding.kind.severity);
+        let tone = findings::tone(finding.kind.severity);
         let label = Text::new(tone, format!("{:6}  {}", finding.kind.severity.as_str(), finding.kind.id.as_str()));
         let swing = [finding.gained, finding.lost].map(number_if);
         table.row(row(label, [finding.base, finding.candidate].map(count), swing));
@@ -110,7 +111,7 @@ fn cause(number: usize, row: &CauseRow) -> Block {
         pairs.push(("  base", words::end(&example.base).into()));
         pairs.push(("  candidate", words::end(&example.candidate).into()));
     }
-    Block::Card(title, vec![Block::Pairs(pairs)])
+    Block::card(title, vec![Block::pairs(pairs)])
 }
 
 /// Whether the comparison passes, and what was allowed.

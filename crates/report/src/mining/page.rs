@@ -47,7 +47,7 @@ pub fn page(shown: &MiningPage<'_>) -> Doc {
             "Risk counts 4 for each failure of a write that is not idempotent, 2 for another write, 1 for a read.";
         let weights = Block::Para(Text::new(Tone::Soft, weights));
         let clusters = std::iter::once(weights).chain(mined.shown.iter().map(cluster)).collect();
-        blocks.push(Block::Section("clusters".to_owned(), heading, clusters));
+        blocks.push(Block::section("clusters", heading, clusters));
     }
     blocks.extend(shown.next.cloned().map(Block::Next));
     Doc::with("", blocks)
@@ -99,8 +99,8 @@ fn cluster(cluster: &Cluster) -> Block {
         }
         Err(why) => pairs.push(("rule", no_rule(why).into())),
     }
-    inside.insert(0, Block::Pairs(pairs));
-    Block::Card(title, inside)
+    inside.insert(0, Block::pairs(pairs));
+    Block::card(title, inside)
 }
 
 fn what(cluster: &Cluster) -> String {

@@ -12,7 +12,7 @@ const TEXTS_SHOWN: usize = 3;
 
 /// The page of one playbook. `command` is the current command, for the hint how to see more.
 pub fn page(report: &MutationReport, extent: Extent, command: &Command) -> Doc {
-    let section = |title: &str, inside| Block::Section(String::new(), title.to_owned(), inside);
+    let section = |title: &str, inside| Block::section("", title, inside);
     let mut blocks = head(report);
     blocks.push(section("Survived: no fixture shows the change", survivors(report, extent, command)));
     if extent == Extent::All {
@@ -71,7 +71,7 @@ fn survivors(report: &MutationReport, extent: Extent, command: &Command) -> Vec<
     let shown = report.survivors().take(most).map(|(mutant, shown_by)| {
         let note = Text::from("this fixture would show it: ").name(format!("{}.yaml", shown_by.name));
         let title = Text::new(Tone::Bad, &*mutant.id).say(format!(": {}", mutant.what));
-        Block::Card(title, vec![Block::Fold(note, vec![Block::Lines(shown_by.text.clone())], true)])
+        Block::card(title, vec![Block::folded(note, vec![Block::Lines(shown_by.text.clone())])])
     });
     let mut blocks: Vec<Block> = shown.collect();
     let rest: Vec<Text> = report.survivors().skip(most).map(|(mutant, _)| named(mutant)).collect();

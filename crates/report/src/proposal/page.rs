@@ -42,7 +42,7 @@ pub fn page(judged: &ProposalReport, playbook: Option<&Loaded>, corpus: Vec<Bloc
         inside.push(Block::Para(Text::new(Tone::Good, "ready to accept")));
         inside.push(Block::Next(Command::new("playproof accept").name(&judged.id).and("--reason '...'")));
     }
-    Block::Section(judged.id.clone(), title, inside)
+    Block::section(&judged.id, title, inside)
 }
 
 /// Changed rows, each with what is other in it.
@@ -57,15 +57,15 @@ fn underlined(playbook: &Loaded, rows: &[RowChange]) -> Vec<Block> {
         return Vec::new();
     }
     let said = places.into_iter().fold(Diagnostic::error("changed", ""), |said, (span, text)| said.at(span, text));
-    vec![Block::Source(Report::one(Arc::clone(&playbook.places.source), said), String::new())]
+    vec![Block::Source { report: Report::one(Arc::clone(&playbook.places.source), said), said: String::new() }]
 }
 
 fn gate(gate: &ProposalGate) -> Block {
-    let reports = gate.report.iter().map(|report| Block::Source(report.clone(), gate.message.clone()));
+    let reports = gate.report.iter().map(|report| Block::Source { report: report.clone(), said: gate.message.clone() });
     let mut inside: Vec<Block> = reports.collect();
     inside.extend(gate.help.iter().map(|help| Block::Para(Text::new(Tone::Soft, format!("help: {help}")))));
     inside.push(Block::Next(gate.next.clone()));
-    Block::Card(Text::new(Tone::Bad, gate.kind.to_string()).say(format!(": {}", gate.message)), inside)
+    Block::card(Text::new(Tone::Bad, gate.kind.to_string()).say(format!(": {}", gate.message)), inside)
 }
 
 fn fixture(diff: &FixtureDiff) -> Block {
@@ -81,7 +81,7 @@ fn fixture(diff: &FixtureDiff) -> Block {
     }));
     inside.push(Block::Table(ends(diff)));
     inside.push(Block::Room(difference(&diff.comparison, None, false, ["before", "after"])));
-    Block::Card(Text::code(diff.id.to_string()).say("  ").and(tone, words), inside)
+    Block::card(Text::code(diff.id.to_string()).say("  ").and(tone, words), inside)
 }
 
 /// How the calls end before and after.

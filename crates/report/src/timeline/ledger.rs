@@ -2,52 +2,38 @@
 
 use super::lines::TimelineLine;
 use crate::view::{CallView, RunView};
-use playproof_engine::event::{LedgerEntry, LedgerKind, Provenance};
+use playproof_engine::event::{LedgerKind, Provenance};
 use playproof_engine::time::Duration;
 
-/// One entry of the ledger.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LedgerLine {
-    /// When it was booked, since the call.
-    pub since: Duration,
-    /// The line of the timeline at the same time, if there is one: the first.
-    pub beside: Option<usize>,
-    /// The line of the timeline that follows it.
-    pub before: usize,
-    /// What was booked.
-    pub text: String,
-    /// Whether times are delays that the playbook added, because the source has none.
-    added: bool,
-}
-
-impl LedgerLine {
-    /// Its own line where no other has its time.
-    pub fn at(&self) -> TimelineLine {
-        TimelineLine::of_ledger(self.since, self.added)
-    }
-}
-
-/// The entries of a call, in order, each placed by its time among `lines`.
-pub fn ledger(view: &CallView<'_>, run: &RunView<'_>, lines: &[TimelineLine]) -> Vec<LedgerLine> {
+/// The lines with the entries of the call beside the first line of their time, or on lines of their own.
+pub fn with_ledger(view: &CallView<'_>, run: &RunView<'_>, lines: Vec<TimelineLine>) -> Vec<TimelineLine> {
     let own = run.transcript.ledger.iter().filter(|entry| entry.call == Some(run.call));
-    let line = |entry: &LedgerEntry| {
-        let since = entry.at.since(view.at);
-        let (beside, before) = placed(since, lines);
-        LedgerLine { since, beside, before, text: words(entry.kind, entry.provenance), added: !view.timed }
-    };
-    own.map(line).collect()
+    let booked = own.map(|entry| (entry.at.since(view.at), words(entry.kind, entry.provenance)));
+    beside(lines, booked, !view.timed)
 }
 
-/// The first line of a time, if there is one, and the line that follows what happened then.
-fn placed(since: Duration, lines: &[TimelineLine]) -> (Option<usize>, usize) {
-    let mut now = Duration::ZERO;
-    for (n, line) in lines.iter().enumerate() {
-        now = line.at.unwrap_or(now); // a repeated time is not written again
-        if now >= since {
-            return ((now == since).then_some(n), n);
+/// Places what was booked by its time; `added` as in the lines.
+fn beside(
+    mut lines: Vec<TimelineLine>,
+    booked: impl Iterator<Item = (Duration, String)>,
+    added: bool,
+) -> Vec<TimelineLine> {
+    let mut times: Vec<Duration> = Vec::with_capacity(lines.len());
+    for line in &lines {
+        times.push(line.at.or(times.last().copied()).unwrap_or_default()); // a repeated time is not written again
+    }
+    for (since, said) in booked {
+        let place = times.iter().position(|time| *time >= since).unwrap_or(times.len());
+        match lines.get_mut(place).filter(|_| times.get(place) == Some(&since)) {
+            Some(line) if line.booked.is_empty() => line.booked = said,
+            Some(line) => line.booked += &format!(", {said}"),
+            None => {
+                lines.insert(place, TimelineLine::of_ledger(since, added, said));
+                times.insert(place, since);
+            }
         }
     }
-    (None, lines.len())
+    lines
 }
 
 fn words(kind: LedgerKind, provenance: Provenance) -> String {
@@ -74,22 +60,23 @@ mod tests {
 
     #[test]
     fn an_entry_stands_beside_the_first_line_of_its_time_or_on_a_line_of_its_own() {
-        let line = |at: Option<u64>| TimelineLine { at: at.map(ms), ..TimelineLine::of_ledger(Duration::ZERO, false) };
-        let lines = [Some(0), Some(5_000), None, Some(5_200)].map(line);
-        let cases = [
-            (0, (Some(0), 0)),
-            (400, (None, 1)),
-            (5_000, (Some(1), 1)),
-            (5_100, (None, 3)),
-            (5_200, (Some(3), 3)),
-            (9_000, (None, 4)),
+        let ms = Duration::from_millis;
+        let line =
+            |at: Option<u64>| TimelineLine { at: at.map(ms), ..TimelineLine::of_ledger(ms(0), false, String::new()) };
+        let lines: Vec<TimelineLine> = [Some(0), Some(5_000), None, Some(5_200)].map(line).into();
+        let booked = [(0, "a"), (400, "b"), (5_000, "c"), (5_000, "d"), (5_100, "e"), (9_000, "f")];
+        let all = beside(lines, booked.into_iter().map(|(at, said)| (ms(at), said.to_owned())), false);
+        let all: Vec<(Option<u64>, &str)> =
+            all.iter().map(|line| (line.at.map(|at| at.as_millis()), line.booked.as_str())).collect();
+        let wanted = [
+            (Some(0), "a"),
+            (Some(400), "b"),
+            (Some(5_000), "c, d"),
+            (None, ""),
+            (Some(5_100), "e"),
+            (Some(5_200), ""),
+            (Some(9_000), "f"),
         ];
-        for (at, wanted) in cases {
-            assert_eq!(placed(ms(at), &lines), wanted, "at {at}");
-        }
-    }
-
-    fn ms(millis: u64) -> Duration {
-        Duration::from_millis(millis)
+        assert_eq!(all, wanted);
     }
 }

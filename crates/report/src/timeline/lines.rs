@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::doc::{Text, TimedLine, Tone};
 use crate::text;
 use crate::view::{CallView, RunView};
 use playproof_analysis::envelope::WITHHELD;
@@ -25,15 +26,17 @@ pub struct TimelineLine {
     pub added: bool,
     /// What happened.
     pub text: String,
-    /// The tone of the line.
-    pub tone: Tone,
+    /// What it tells of.
+    pub kind: LineKind,
     /// Whether playbook and recording first differ here.
     pub departs: bool,
+    /// What the ledger booked at that time.
+    pub booked: String,
 }
 
-/// The tone of a line.
+/// What a line tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
+pub enum LineKind {
     /// Something was sent.
     Sent,
     /// Success.
@@ -47,13 +50,43 @@ pub enum Tone {
 }
 
 impl TimelineLine {
-    fn new(at: Option<Duration>, tone: Tone, text: impl Into<String>) -> TimelineLine {
-        TimelineLine { at, unknown: false, added: false, text: text.into(), tone, departs: false }
+    fn new(at: Option<Duration>, kind: LineKind, text: impl Into<String>) -> TimelineLine {
+        TimelineLine {
+            at,
+            unknown: false,
+            added: false,
+            text: text.into(),
+            kind,
+            departs: false,
+            booked: String::new(),
+        }
     }
 
     /// A line on which only the ledger has something.
-    pub(super) fn of_ledger(since: Duration, added: bool) -> TimelineLine {
-        TimelineLine { added, ..TimelineLine::new(Some(since), Tone::Sent, "") }
+    pub(super) fn of_ledger(since: Duration, added: bool, booked: String) -> TimelineLine {
+        TimelineLine { added, booked, ..TimelineLine::new(Some(since), LineKind::Sent, "") }
+    }
+
+    /// When it was, in milliseconds: `+200` if that is added delay, `?` if it is unknown.
+    fn stamp(&self) -> String {
+        match self.at {
+            Some(at) if self.added => format!("+{}", millis(at)),
+            Some(at) => millis(at),
+            None if self.unknown => "?".to_owned(),
+            None => String::new(),
+        }
+    }
+}
+
+impl From<TimelineLine> for TimedLine {
+    fn from(line: TimelineLine) -> TimedLine {
+        let tone = match line.kind {
+            LineKind::Failed => Tone::Bad,
+            LineKind::Stopped => Tone::Doubt,
+            LineKind::Good => Tone::Good,
+            LineKind::Sent | LineKind::Decided => Tone::Plain,
+        };
+        TimedLine { at: line.stamp(), said: Text::new(tone, line.text), booked: line.booked, is_marked: line.departs }
     }
 }
 
@@ -66,11 +99,11 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<TimelineLine> {
         match decision {
             Decision::AttemptStarted { attempt, evidence } => {
                 let with = if evidence.0 == 0 { "" } else { ", with the new evidence" };
-                lines.push(TimelineLine::new(since, Tone::Sent, format!("attempt {attempt} sent{with}")));
+                lines.push(TimelineLine::new(since, LineKind::Sent, format!("attempt {attempt} sent{with}")));
                 sent = Some((lines.len() - 1, at));
             }
             Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
-                let (tone, mut said) = answer(&run.transcript, status);
+                let (kind, mut said) = answer(&run.transcript, status);
                 said += note(provenance);
                 if latency.is_none() && view.timed && status != Status::Unanswered {
                     said += " (after ? ms)";
@@ -83,14 +116,14 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<TimelineLine> {
                     Some((line, from)) if line + 1 == lines.len() && (latency.is_none() || from == at) => {
                         let with = lines[line].text.replacen(" sent", "", 1);
                         lines[line].text = format!("{with}: {said}");
-                        lines[line].tone = tone;
+                        lines[line].kind = kind;
                     }
-                    _ => lines.push(TimelineLine::new(since, tone, format!("attempt {attempt}: {said}"))),
+                    _ => lines.push(TimelineLine::new(since, kind, format!("attempt {attempt}: {said}"))),
                 }
             }
             other => {
-                if let Some((tone, said)) = decided(&run.transcript, (run.call, view.tool), other) {
-                    lines.push(TimelineLine::new(since, tone, said));
+                if let Some((kind, said)) = decided(&run.transcript, (run.call, view.tool), other) {
+                    lines.push(TimelineLine::new(since, kind, said));
                 }
             }
         }
@@ -119,21 +152,21 @@ pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Time
             AnswerTo::Reversal => "reversal".to_owned(),
             AnswerTo::Late => format!("late answer to attempt {}", answer.attempt.unwrap_or(1)),
         };
-        let (tone, mut said) = match &answer.reply {
-            Reply::Ok => (Tone::Good, "ok".to_owned()),
-            Reply::Failed(error) => (Tone::Failed, failure(error.as_deref())),
-            Reply::Suspected(error) => (Tone::Stopped, suspected(error.as_deref())),
-            Reply::Unfinished(error) => (Tone::Stopped, unfinished(error.as_deref())),
+        let (kind, mut said) = match &answer.reply {
+            Reply::Ok => (LineKind::Good, "ok".to_owned()),
+            Reply::Failed(error) => (LineKind::Failed, failure(error.as_deref())),
+            Reply::Suspected(error) => (LineKind::Stopped, suspected(error.as_deref())),
+            Reply::Unfinished(error) => (LineKind::Stopped, unfinished(error.as_deref())),
         };
         if answer.inferred {
             said += " (an identical later call)";
         }
-        let mut line = TimelineLine::new(since(answer.at), tone, format!("{what}: {said}"));
+        let mut line = TimelineLine::new(since(answer.at), kind, format!("{what}: {said}"));
         line.unknown = view.timed && answer.at.is_none();
         lines.push(line);
     }
     if lines.is_empty() {
-        lines.push(TimelineLine::new(None, Tone::Failed, "no answer was recorded"));
+        lines.push(TimelineLine::new(None, LineKind::Failed, "no answer was recorded"));
     }
     mark(&mut lines, departure, false);
     lines
@@ -164,13 +197,13 @@ pub fn unfinished(error: Option<&ErrorFacts>) -> String {
     }
 }
 
-fn answer(transcript: &Transcript<'_>, status: Status) -> (Tone, String) {
+fn answer(transcript: &Transcript<'_>, status: Status) -> (LineKind, String) {
     match status {
-        Status::Ok => (Tone::Good, "ok".to_owned()),
-        Status::Unanswered => (Tone::Failed, "answer missing".to_owned()),
-        Status::Failed(id) => (Tone::Failed, failure(id.and_then(|id| transcript.error(id)))),
-        Status::Suspected(id) => (Tone::Stopped, suspected(id.and_then(|id| transcript.error(id)))),
-        Status::Unfinished(id) => (Tone::Stopped, unfinished(id.and_then(|id| transcript.error(id)))),
+        Status::Ok => (LineKind::Good, "ok".to_owned()),
+        Status::Unanswered => (LineKind::Failed, "answer missing".to_owned()),
+        Status::Failed(id) => (LineKind::Failed, failure(id.and_then(|id| transcript.error(id)))),
+        Status::Suspected(id) => (LineKind::Stopped, suspected(id.and_then(|id| transcript.error(id)))),
+        Status::Unfinished(id) => (LineKind::Stopped, unfinished(id.and_then(|id| transcript.error(id)))),
     }
 }
 
@@ -183,23 +216,27 @@ const fn note(provenance: Provenance) -> &'static str {
 }
 
 /// A decision about a call of a tool, in words.
-fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: Decision) -> Option<(Tone, String)> {
+fn decided(
+    transcript: &Transcript<'_>,
+    (call, tool): (CallId, &str),
+    decision: Decision,
+) -> Option<(LineKind, String)> {
     let names = transcript.names;
     let other = |call| text::escape_unprintable(transcript.call(call));
     Some(match decision {
         Decision::AttemptStarted { .. } | Decision::AttemptFinished { .. } | Decision::Outcome(_) => return None,
         Decision::LateAnswer { attempt, status } => {
-            let (tone, said) = answer(transcript, status);
-            (tone, format!("late answer to attempt {attempt}: {said}"))
+            let (kind, said) = answer(transcript, status);
+            (kind, format!("late answer to attempt {attempt}: {said}"))
         }
         Decision::FailureClassified { verdict, rule, ignored } => {
             let by = rule.map_or_else(|| "no rule matched".to_owned(), |_| format!("rule {}", names.rule(rule)));
             let ignored = if ignored { ", ignored" } else { "" };
-            (Tone::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
+            (LineKind::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
         }
-        Decision::RetryScheduled { delay, draw, told, .. } => (Tone::Decided, send_again(delay, draw, told)),
+        Decision::RetryScheduled { delay, draw, told, .. } => (LineKind::Decided, send_again(delay, draw, told)),
         Decision::RetryUnpaid { delay, .. } => {
-            (Tone::Stopped, format!("retry budget: empty, waits {} ms and ends", millis(delay)))
+            (LineKind::Stopped, format!("retry budget: empty, waits {} ms and ends", millis(delay)))
         }
         Decision::Refused { why, error, by, retry_after } => {
             let said = error.and_then(|error| transcript.error(error)?.message.as_deref());
@@ -208,66 +245,73 @@ fn decided(transcript: &Transcript<'_>, (call, tool): (CallId, &str), decision: 
             let wait = retry_after.map(|wait| format!("again in {} ms", millis(wait)));
             let all: Vec<String> = said.map(escaped).into_iter().chain(cause).chain(wait).collect();
             let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
-            (Tone::Stopped, format!("admission: refused, {}{all}", turned_away(why, by, transcript.offers(call, tool))))
+            (
+                LineKind::Stopped,
+                format!("admission: refused, {}{all}", turned_away(why, by, transcript.offers(call, tool))),
+            )
         }
         Decision::CircuitOpened { server, .. }
         | Decision::CircuitHalfOpen { server }
         | Decision::CircuitClosed { server } => {
-            (Tone::Decided, circuit(transcript.server(server), decision.circuit()?.1))
+            (LineKind::Decided, circuit(transcript.server(server), decision.circuit()?.1))
         }
         Decision::Queued { place, behind: None } => {
-            (Tone::Decided, format!("no permit is free: waits, place {place} in the queue"))
+            (LineKind::Decided, format!("no permit is free: waits, place {place} in the queue"))
         }
         Decision::Queued { place, behind: Some(behind) } => {
             let behind = other(behind);
-            (Tone::Decided, format!("gate: waits for {behind}, which has not ended; place {place} in the line"))
+            (LineKind::Decided, format!("gate: waits for {behind}, which has not ended; place {place} in the line"))
         }
         Decision::ActionWithheld { action } => {
             let action = names.action(action);
-            (Tone::Stopped, format!("gate: {action} is withheld, because an attempt may still be at work"))
+            (LineKind::Stopped, format!("gate: {action} is withheld, because an attempt may still be at work"))
         }
-        Decision::ActionReleased { action } => {
-            (Tone::Decided, format!("gate: {} is offered again, because that attempt has failed", names.action(action)))
-        }
+        Decision::ActionReleased { action } => (
+            LineKind::Decided,
+            format!("gate: {} is offered again, because that attempt has failed", names.action(action)),
+        ),
         Decision::Transaction { became, by } => transaction(became, by.map(other)),
         Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
             let again = if acts_again { "; doing it again could act again" } else { "" };
-            let tone = if ended.completes_step() { Tone::Good } else { Tone::Stopped };
+            let kind = if ended.completes_step() { LineKind::Good } else { LineKind::Stopped };
             let (step, ended, claim) = (names.step(action, step), ended.as_str(), claim.as_str());
-            (tone, format!("step {step}: {ended}, claims {claim}{again}"))
+            (kind, format!("step {step}: {ended}, claims {claim}{again}"))
         }
         Decision::StepSkipped { action, step } => {
-            (Tone::Stopped, format!("step {}: skipped", names.step(action, step)))
+            (LineKind::Stopped, format!("step {}: skipped", names.step(action, step)))
         }
-        Decision::Joined { leader } => (Tone::Decided, format!("its key is in flight: waits for {}", other(leader))),
+        Decision::Joined { leader } => {
+            (LineKind::Decided, format!("its key is in flight: waits for {}", other(leader)))
+        }
         Decision::ServedFromCache { leader, age } => {
             let leader = other(leader);
-            (Tone::Good, format!("its key is known: the result of {leader}, {} ms old", millis(age)))
+            (LineKind::Good, format!("its key is known: the result of {leader}, {} ms old", millis(age)))
         }
-        Decision::TookOver { leader } => (Tone::Decided, format!("{} was lost: is sent itself", other(leader))),
-        Decision::Cancelled => (Tone::Stopped, "its caller goes away".to_owned()),
-        Decision::RetrySuppressed { why } => (Tone::Stopped, format!("retry guard: stopped, {}", suppressed(why))),
+        Decision::TookOver { leader } => (LineKind::Decided, format!("{} was lost: is sent itself", other(leader))),
+        Decision::Cancelled => (LineKind::Stopped, "its caller goes away".to_owned()),
+        Decision::RetrySuppressed { why } => (LineKind::Stopped, format!("retry guard: stopped, {}", suppressed(why))),
         Decision::EvidenceRefreshed { status, provenance, .. } => {
             let (_, said) = answer(transcript, status);
-            (Tone::Decided, format!("→ refresh_evidence: {said}{}", note(provenance)))
+            (LineKind::Decided, format!("→ refresh_evidence: {said}{}", note(provenance)))
         }
-        Decision::Escalated { queue } => (Tone::Decided, format!("→ escalate_to_human: {}", names.queue(queue))),
-        Decision::ReversalRefused { why } => (Tone::Stopped, format!("token guard: no reversal, {}", refused(why))),
+        Decision::Escalated { queue } => (LineKind::Decided, format!("→ escalate_to_human: {}", names.queue(queue))),
+        Decision::ReversalRefused { why } => (LineKind::Stopped, format!("token guard: no reversal, {}", refused(why))),
         Decision::ReversalRedeemed { reason, provenance } => (
-            Tone::Decided,
+            LineKind::Decided,
             format!("→ issue_reversal: {}{}", text::escape_unprintable(names.reason(reason)), note(provenance)),
         ),
-        Decision::Deprecated { why } => {
-            (Tone::Decided, format!("→ deprecate_tool_call: {}", text::escape_unprintable(names.deprecated_why(why))))
-        }
+        Decision::Deprecated { why } => (
+            LineKind::Decided,
+            format!("→ deprecate_tool_call: {}", text::escape_unprintable(names.deprecated_why(why))),
+        ),
     })
 }
 
 /// What became of a transaction; `by`: the call because of which it is rolled back.
-fn transaction(is: Became, by: Option<Cow<'_, str>>) -> (Tone, String) {
+fn transaction(is: Became, by: Option<Cow<'_, str>>) -> (LineKind, String) {
     let by = by.map_or_else(String::new, |by| format!(", because of {by}"));
-    let tone = if is == Became::RolledBack { Tone::Stopped } else { Tone::Decided };
-    (tone, format!("transaction: {}{by}", became(is)))
+    let kind = if is == Became::RolledBack { LineKind::Stopped } else { LineKind::Decided };
+    (kind, format!("transaction: {}{by}", became(is)))
 }
 
 fn escaped(said: &str) -> String {
@@ -449,7 +493,7 @@ fn mark(lines: &mut [TimelineLine], departure: Option<OffTape>, is_run: bool) {
         .iter()
         .position(|line| line.text.strip_prefix(&name).is_some_and(|rest| rest.starts_with([' ', ':', ','])));
     let at = match extra {
-        Some(at) if is_run => lines[..at].iter().rposition(|line| line.tone == Tone::Decided).unwrap_or(at),
+        Some(at) if is_run => lines[..at].iter().rposition(|line| line.kind == LineKind::Decided).unwrap_or(at),
         Some(at) => at,
         // The decision after the last verdict; without a verdict, the end.
         None if is_run => {

@@ -5,8 +5,8 @@ mod lines;
 #[cfg(test)]
 mod tests;
 
-pub use ledger::{LedgerLine, ledger};
+pub use ledger::with_ledger;
 pub use lines::{
-    TimelineLine, Tone, actions, became, cause, circuit, failure, millis, of_recording, of_run, outcome, refused,
+    LineKind, TimelineLine, actions, became, cause, circuit, failure, millis, of_recording, of_run, outcome, refused,
     stopped, suppressed, suspected, turned_away, unfinished, withheld,
 };

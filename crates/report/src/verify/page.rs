@@ -47,7 +47,7 @@ pub fn page(shown: &Shown<'_>) -> Block {
     inside.extend(counterexamples(shown));
     inside.extend(rests_on(result));
     inside.extend(shown.against.map(|(old, asked)| compared(old, asked)));
-    Block::Section(result.playbook.clone(), title, inside)
+    Block::section(&result.playbook, title, inside)
 }
 
 /// Each counterexample: its story, its timeline and the rows that decided it.
@@ -57,7 +57,7 @@ pub fn counterexamples(shown: &Shown<'_>) -> Vec<Block> {
         let said = sentence(id, 2, About { declared: true, ..About::default() });
         let mut inside = vec![Block::Para(story_of(shown)), Block::Table(story::timeline(plan, shown))];
         inside.extend(story::rows(plan, loaded, id, shown));
-        Block::Card(Text::new(Tone::Bad, id.as_str()).say(format!(": {said}")), inside)
+        Block::card(Text::new(Tone::Bad, id.as_str()).say(format!(": {said}")), inside)
     });
     found.collect()
 }
@@ -78,7 +78,7 @@ pub fn guarantees(asked: &Guarantees) -> Option<Block> {
     let said: Vec<Text> = lost.chain(held).collect();
     let kinds = counted(now.kinds.len() as u64, "kind", "kinds");
     let title = format!("properties of {}, for {kinds} of call that the changed rows reach", now.playbook);
-    (!said.is_empty()).then(|| Block::Card(title.into(), vec![Block::list(said)]))
+    (!said.is_empty()).then(|| Block::card(title, vec![Block::list(said)]))
 }
 
 fn story_of(shown: &Counterexample) -> Text {
@@ -118,9 +118,9 @@ fn compared(old: &str, asked: &Compared) -> Block {
     let pairs: Vec<_> = said.into_iter().flat_map(|(word, all)| all.into_iter().map(move |one| (word, one))).collect();
     let said = match pairs.is_empty() {
         true => Block::para("no guarantee and no assumption is gained or lost"),
-        false => Block::Pairs(pairs),
+        false => Block::pairs(pairs),
     };
-    Block::Card(Text::new(Tone::Strong, format!("Against {old}")), vec![said])
+    Block::card(Text::new(Tone::Strong, format!("Against {old}")), vec![said])
 }
 
 fn rests_on(result: &Verified) -> Option<Block> {
@@ -136,5 +136,5 @@ fn rests_on(result: &Verified) -> Option<Block> {
     });
     let items: Vec<Item> = items.collect();
     let title = Text::new(Tone::Strong, "What holds rests on");
-    (!items.is_empty()).then(|| Block::Card(title, vec![Block::List(items)]))
+    (!items.is_empty()).then(|| Block::card(title, vec![Block::List(items)]))
 }

@@ -49,21 +49,13 @@ pub(super) fn timeline(plan: &Plan, shown: &Counterexample) -> Table {
         prevented: None,
         sources: None,
     };
-    let lines = timeline::of_run(&view, &run);
-    let ledger = timeline::ledger(&view, &run, &lines);
     let mut table = Table::columns([("", true), ("", false), ("", false)]);
     let mut row = |at: Option<Duration>, said: &str, booked: String| {
         let at = at.map_or_else(String::new, |at| format!("{} ms", timeline::millis(at)));
         table.row([at.into(), said.into(), Text::new(Tone::Bad, booked)]);
     };
-    for place in 0..=lines.len() {
-        for booked in ledger.iter().filter(|booked| booked.beside.is_none() && booked.before == place) {
-            row(Some(booked.since), "", booked.text.clone());
-        }
-        let Some(line) = lines.get(place) else { continue };
-        let booked: Vec<&str> =
-            ledger.iter().filter(|booked| booked.beside == Some(place)).map(|booked| booked.text.as_str()).collect();
-        row(line.at, &line.text, booked.join(", "));
+    for line in timeline::with_ledger(&view, &run, timeline::of_run(&view, &run)) {
+        row(line.at, &line.text, line.booked);
     }
     if let Some(end) = record.outcomes.first() {
         let outcome = timeline::outcome(&run.transcript, end.kind);
@@ -85,7 +77,7 @@ pub(super) fn rows(plan: &Plan, loaded: &Loaded, id: FindingId, shown: &Countere
     for (span, text) in labels {
         said = said.at(span, text);
     }
-    Some(Block::Source(Report::one(Arc::clone(&loaded.places.source), said), String::new()))
+    Some(Block::Source { report: Report::one(Arc::clone(&loaded.places.source), said), said: String::new() })
 }
 
 fn labels(plan: &Plan, loaded: &Loaded, record: &SimulationRecord) -> Vec<(Range<usize>, String)> {

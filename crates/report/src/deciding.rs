@@ -1,9 +1,9 @@
 //! The rows of a playbook that decided about a call, whole, in the order of the decisions; what decided is underlined.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::markup::Html;
-use super::source;
+use crate::doc::{Block, Excerpt, Text, Tone};
 use crate::view::RunView;
 use crate::{text, timeline};
 use playproof_engine::event::{AdmissionRefusal, Decision, Outcome, OutcomeKind, StopReason};
@@ -24,21 +24,21 @@ struct Row {
     decided: Vec<Label>,
 }
 
-/// The rows that decided about a call of `tool`, drawn; nothing if none did.
-pub(super) fn deciding(run: &RunView<'_>, tool: &str, loaded: &Loaded) -> Html {
+/// The rows that decided about a call of `tool`; nothing if none did.
+pub(super) fn deciding(run: &RunView<'_>, tool: &str, loaded: &Loaded) -> Vec<Block> {
     let mut rows = Rows { loaded, rows: Vec::new(), verdict: None, is_replaced: false };
     for (_, decision) in run.decisions() {
         rows.take(run, tool, decision);
     }
-    Html::of(|html| {
-        for row in rows.rows.iter().take(ROWS_MAX) {
-            html.add(&source::row(&loaded.places.source, &row.begins, &row.decided));
-        }
-        if rows.rows.len() > ROWS_MAX {
-            let more = text::counted((rows.rows.len() - ROWS_MAX) as u64, "more row", "more rows");
-            html.line("p", "soft", &format!("and {more} of the playbook"));
-        }
-    })
+    let left = rows.rows.len().saturating_sub(ROWS_MAX) as u64;
+    let excerpt = |row: Row| {
+        let source = Arc::clone(&loaded.places.source);
+        Block::Excerpt(Excerpt { source, begins: row.begins, labels: row.decided })
+    };
+    let mut shown: Vec<Block> = rows.rows.into_iter().take(ROWS_MAX).map(excerpt).collect();
+    let more = text::counted(left, "more row", "more rows");
+    shown.extend((left > 0).then(|| Block::Para(Text::new(Tone::Soft, format!("and {more} of the playbook")))));
+    shown
 }
 
 struct Rows<'a> {

@@ -2,40 +2,35 @@
 
 use std::borrow::Cow;
 
+use super::deciding::deciding;
+use super::doc::{Block, Pair, Side, Text, TimedLine, Tone};
+use super::explain::{CallsBeside, EqualCall, WorstFinding, what_went_wrong};
 use super::findings::{self, About};
-use super::style::Palette;
+use super::summary::RowOf;
 use super::text;
-use super::timeline::{self, TimelineLine, Tone};
+use super::timeline::{self, TimelineLine};
 use super::view::{CallView, RunView};
 use playproof_analysis::explain::ProvedEffects;
 use playproof_analysis::recorded::Arguments;
+use playproof_analysis::replay::MessageTemplates;
 use playproof_engine::call::{AnswerTo, RecordedCall, Reply};
 use playproof_engine::event::{
-    EffectClaim, Finding, FindingBy, FindingKind, Intent, IntentBalance, LedgerKind, Outcome, OutcomeKind, Provenance,
+    Decision, EffectClaim, Finding, FindingBy, FindingId, FindingKind, Intent, IntentBalance, LedgerKind, Outcome,
+    OutcomeKind, Provenance, Status,
 };
 use playproof_engine::ids::StepId;
 use playproof_engine::time::Duration;
+use playproof_formats::playbook::Loaded;
 use playproof_intake::origin::Origin;
 
-/// The least width of a column; narrower ones are stacked.
-const COLUMN_MIN: usize = 34;
+/// The most columns of the place of a call.
+const PLACE: usize = 60;
 
-/// The blanks between columns.
-const GAP: usize = 3;
+/// The most columns of a name in a title.
+const NAME: usize = 60;
 
-/// The indent of all lines except the title.
-const INDENT: usize = 3;
-
-/// The style of a block.
-#[derive(Clone, Copy, Debug)]
-pub struct Style {
-    /// The width in columns.
-    pub width: usize,
-    /// The colours.
-    pub palette: Palette,
-    /// How much of the arguments is shown.
-    pub arguments: Arguments,
-}
+/// The most characters of the arguments.
+const ARGUMENTS: usize = 300;
 
 /// Calls with the same course as the shown one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,36 +45,100 @@ pub struct Alike {
     pub is_mixed: bool,
 }
 
-/// The block of one call, or of several with the same course, with its `number`.
-pub fn render(number: usize, view: &CallView<'_>, runs: &[RunView<'_>], alike: &Alike, style: Style) -> String {
-    let mut lines = vec![title(number, view, alike.others.len() as u64 + alike.more, style)];
-    lines.extend(found(view, runs, alike.several_intents, style));
-    lines.extend(facts(view, style).into_iter().map(|line| indented(&line)));
-    if !alike.others.is_empty() {
-        lines.push(indented(&style.palette.faint(&named(alike, style.width - INDENT))));
+/// What is shown of a call.
+#[derive(Clone, Copy)]
+pub struct CallShown<'a> {
+    /// Its number on the page.
+    pub number: usize,
+    /// The call.
+    pub view: &'a CallView<'a>,
+    /// What became of it, by playbook.
+    pub runs: &'a [RunView<'a>],
+    /// The calls with the same course.
+    pub alike: &'a Alike,
+    /// An equal call before it, if one is on the page.
+    pub before: Option<EqualCall<'a>>,
+    /// How much of the arguments is shown.
+    pub arguments: Arguments,
+    /// The playbooks with the places of their rows, in the order of `runs`.
+    pub playbooks: &'a [&'a Loaded],
+}
+
+/// A call of a page, with what the summary counts it under.
+#[derive(Clone, Debug)]
+pub struct CallCard {
+    /// The call.
+    pub block: Block,
+    /// Its findings, failures, verdicts and queues.
+    pub of: Vec<RowOf>,
+    /// What went wrong, if anything did.
+    pub wrong: Option<WorstFinding>,
+    /// The number of calls with this course.
+    pub calls: u64,
+}
+
+/// The name by which links find a call.
+pub(crate) fn anchor(number: usize) -> String {
+    format!("call-{number}")
+}
+
+/// The call, or several with the same course.
+pub fn card(shown: &CallShown<'_>) -> CallCard {
+    let CallShown { number, view, runs, alike, before, .. } = *shown;
+    let wrong = what_went_wrong(view, runs, CallsBeside { several: alike.several_intents, before });
+    let calls = alike.others.len() as u64 + alike.more + 1;
+    let mut inside: Vec<Block> =
+        wrong.iter().map(|wrong| Block::Room(vec![Block::Para(Text::new(Tone::Strong, &*wrong.said))])).collect();
+    let found = findings_in_words(view, runs, alike.several_intents);
+    let is_twice = found.iter().any(|(finding, _)| may_be_twice(finding));
+    let severity = |finding: &Finding| Text::new(findings::tone(finding.severity), finding.severity.as_str());
+    inside.push(Block::pairs(found.iter().map(|(finding, said)| (severity(finding), said.as_str()))));
+    let before = before.filter(|_| is_twice).map(|before| format!("the same request before: {}", before.reference));
+    inside.extend(before.map(Block::para));
+    inside.extend(facts(shown).into_iter().map(Block::Para));
+    inside.push(match uneventful(view, runs) {
+        Some(said) => Block::para(said),
+        None => Block::Beside(sides(shown)),
+    });
+    let block = Block::Card { id: anchor(number), title: title(shown, calls), inside };
+    CallCard { block, of: counted_under(view, runs), wrong, calls }
+}
+
+/// Whether the effect of a call may be there twice: another call asks for the same.
+fn may_be_twice(finding: &Finding) -> bool {
+    finding.by == FindingBy::Recorded
+        && [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect].contains(&finding.id)
+}
+
+/// What a call is counted under.
+fn counted_under(view: &CallView<'_>, runs: &[RunView<'_>]) -> Vec<RowOf> {
+    let (mut all, mut templates) = (Vec::new(), MessageTemplates::default());
+    for run in runs {
+        let transcript = &run.transcript;
+        all.extend(run.findings.iter().map(|finding| RowOf::Finding(finding.kind())));
+        let mut last = None;
+        for (_, decision) in run.decisions() {
+            match decision {
+                Decision::AttemptFinished { status: Status::Failed(error), .. } => last = error,
+                Decision::FailureClassified { verdict, .. } => {
+                    let verdict = transcript.names.verdict(verdict).to_owned();
+                    let error = last.and_then(|id| transcript.error(id));
+                    let message = error.and_then(|error| error.message.as_deref()).unwrap_or("");
+                    all.push(RowOf::Failure(verdict.clone(), templates.template(message, view.args).to_owned()));
+                    all.push(RowOf::Verdict(verdict));
+                }
+                Decision::Outcome(Outcome { kind: OutcomeKind::Escalated(queue), .. }) => {
+                    all.push(RowOf::Queue(transcript.names.queue(queue).to_owned()));
+                }
+                _ => {}
+            }
+        }
     }
-    if let Some(said) = uneventful(view, runs) {
-        lines.extend(text::wrapped(&said, style.width - INDENT).iter().map(|line| indented(line)));
-        return lines.join("\n");
-    }
-    lines.push(String::new());
-    let departure = runs.first().and_then(|run| run.tally.off_tape);
-    let mut columns = Vec::new();
-    if view.recorded.is_some() {
-        let lines = timeline::of_recording(view, departure);
-        columns.push(Column { head: "recorded".to_owned(), lines, foot: Vec::new() });
-    }
-    columns.extend(runs.iter().map(|run| Column {
-        head: text::escape_unprintable(&run.transcript.names.playbook).into_owned(),
-        lines: timeline::of_run(view, run),
-        foot: strong_first(foot(run, view.recorded), style.palette),
-    }));
-    lines.extend(beside(&columns, style).into_iter().map(|line| indented(&line)));
-    lines.join("\n")
+    all
 }
 
 /// A recorded call that was answered with ok at once needs no timeline.
-pub(crate) fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
+fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<String> {
     let [answer] = view.recorded?.answers.as_slice() else { return None };
     let calm = |run: &RunView<'_>| run.outcome().is_some_and(|outcome| outcome.kind == OutcomeKind::Succeeded);
     if answer.reply != Reply::Ok || !runs.iter().all(calm) {
@@ -90,37 +149,18 @@ pub(crate) fn uneventful(view: &CallView<'_>, runs: &[RunView<'_>]) -> Option<St
     Some(format!("succeeded at the first attempt{}; {playbooks}", took.unwrap_or_default()))
 }
 
-struct Column {
-    head: String,
-    lines: Vec<TimelineLine>,
-    foot: Vec<(&'static str, String)>,
-}
-
-fn title(number: usize, view: &CallView<'_>, alike: u64, style: Style) -> String {
-    let head = format!("{number}. {}  ", text::fitted(view.tool, 60));
-    let times = if alike == 0 { String::new() } else { format!(" ×{}", text::count(alike + 1)) };
-    let room = style.width.saturating_sub(text::width(&head) + text::width(&times) + 1);
-    let reference = text::fitted(view.reference, room.clamp(12, 60));
+fn title(shown: &CallShown<'_>, calls: u64) -> Text {
+    let CallShown { number, view, .. } = *shown;
+    let title = Text::from(format!("{number}. ")).name(text::fitted(view.tool, NAME)).say("  ");
+    let title = title.name(text::fitted(view.reference, NAME));
     // The call's own id is optional: the reference names the call too.
-    let id_room = room.saturating_sub(text::width(&reference) + 3).min(30);
-    let id = view.id.filter(|id| !id.is_empty() && *id != view.reference && id_room >= 8);
-    let id = id.map_or_else(String::new, |id| format!(" ({})", text::fitted(id, id_room)));
-    let said = format!("{head}{reference}{id}{times} ");
-    let rest = style.width.saturating_sub(text::width(&said));
-    format!("{}{}", style.palette.strong(&said), style.palette.faint(&"─".repeat(rest)))
-}
-
-/// One line per finding.
-fn found(view: &CallView<'_>, runs: &[RunView<'_>], several: bool, style: Style) -> Vec<String> {
-    let line = |(finding, said): (Finding, String)| {
-        let severity = findings::severity(finding.severity, style.palette);
-        text::hanging(&format!("{severity}  "), &said, style.width - INDENT)
-    };
-    findings_in_words(view, runs, several).into_iter().flat_map(line).map(|line| indented(&line)).collect()
+    let id = view.id.filter(|id| !id.is_empty() && *id != view.reference);
+    let title = id.map_or(title.clone(), |id| title.say(format!(" ({})", text::fitted(id, NAME / 2))));
+    if calls > 1 { title.say(" ").and(Tone::Strong, format!("×{}", text::count(calls))) } else { title }
 }
 
 /// The findings in words, worst first; a finding of the recording is listed once, not once per playbook.
-pub(crate) fn findings_in_words(view: &CallView<'_>, runs: &[RunView<'_>], several: bool) -> Vec<(Finding, String)> {
+fn findings_in_words(view: &CallView<'_>, runs: &[RunView<'_>], several: bool) -> Vec<(Finding, String)> {
     let mut said: Vec<(Finding, String)> = Vec::new();
     for run in runs {
         for finding in &run.findings {
@@ -166,15 +206,46 @@ fn key(finding: &Finding) -> (FindingKind, FindingBy, u32) {
     (finding.kind(), finding.by, finding.count)
 }
 
-fn facts(view: &CallView<'_>, style: Style) -> Vec<String> {
-    let mut lines = text::wrapped(&known(view, style.width / 2).join(" · "), style.width - INDENT);
-    let arguments = arguments(view, style.arguments);
-    lines.extend(arguments.map(|said| format!("args {}", text::fitted(&said, style.width - INDENT - 5))));
-    lines.into_iter().map(|line| style.palette.faint(&line)).collect()
+/// What is known of the call, its arguments, and the calls that went the same way.
+fn facts(shown: &CallShown<'_>) -> Vec<Text> {
+    let CallShown { view, alike, arguments, .. } = *shown;
+    let soft = |said: &str| Text::new(Tone::Soft, said);
+    let mut said = vec![soft(&known(view, PLACE).join(" · "))];
+    let args = self::arguments(view, arguments);
+    said.extend(args.map(|args| soft("args ").join(Text::code(text::fitted(&args, ARGUMENTS)).toned(Tone::Soft))));
+    said.extend((!alike.others.is_empty()).then(|| soft(&alike_in_words(alike))));
+    said
+}
+
+/// The recording, and what each playbook made of it.
+fn sides(shown: &CallShown<'_>) -> Vec<Side> {
+    let CallShown { view, runs, playbooks, .. } = *shown;
+    let departure = runs.first().and_then(|run| run.tally.off_tape);
+    let lines = |lines: Vec<TimelineLine>| lines.into_iter().map(TimedLine::from).collect();
+    let recorded = view.recorded.map(|_| Side {
+        title: "recorded".to_owned(),
+        lines: lines(timeline::of_recording(view, departure)),
+        end: Vec::new(),
+        below: Vec::new(),
+    });
+    let made = runs.iter().enumerate().map(|(n, run)| Side {
+        title: run.transcript.names.playbook.to_string(),
+        lines: lines(timeline::with_ledger(view, run, timeline::of_run(view, run))),
+        end: end(run, view.recorded),
+        below: playbooks.get(n).map(|loaded| Block::Room(deciding(run, view.tool, loaded))).into_iter().collect(),
+    });
+    recorded.into_iter().chain(made).collect()
+}
+
+/// The end of a run, the outcome strong.
+fn end(run: &RunView<'_>, recorded: Option<&RecordedCall>) -> Vec<Pair> {
+    let tone = |n: usize| if n == 0 { Tone::Strong } else { Tone::Plain };
+    let row = |(n, (label, said)): (usize, (&'static str, String))| Pair::from((label, Text::new(tone(n), said)));
+    foot(run, recorded).into_iter().enumerate().map(row).collect()
 }
 
 /// What is known of a call before any playbook looks at it; its place takes `room` columns at most.
-pub(crate) fn known(view: &CallView<'_>, room: usize) -> Vec<String> {
+fn known(view: &CallView<'_>, room: usize) -> Vec<String> {
     let mut parts = vec![view.facts.to_owned()];
     parts.push(match view.key {
         Some(key) => format!("key {}", text::fitted(key, 40)),
@@ -192,7 +263,7 @@ pub(crate) fn known(view: &CallView<'_>, room: usize) -> Vec<String> {
 }
 
 /// The arguments of a call; none if there are none.
-pub(crate) fn arguments<'a>(view: &CallView<'a>, how: Arguments) -> Option<Cow<'a, str>> {
+fn arguments<'a>(view: &CallView<'a>, how: Arguments) -> Option<Cow<'a, str>> {
     let args = view.args.filter(|args| !args.is_empty() && *args != "{}")?;
     Some(match how {
         Arguments::Values => text::readable_json(args),
@@ -221,12 +292,8 @@ pub fn shape(args: &str) -> String {
     }
 }
 
-fn named(alike: &Alike, width: usize) -> String {
-    text::fitted(&alike_in_words(alike), width).into_owned()
-}
-
 /// Which other calls have the same course.
-pub(crate) fn alike_in_words(alike: &Alike) -> String {
+fn alike_in_words(alike: &Alike) -> String {
     let shown: Vec<_> = alike.others.iter().map(|other| text::fitted(other, 40)).collect();
     let rest = if alike.more == 0 { String::new() } else { format!(" and {} more", text::count(alike.more)) };
     let which = if alike.is_mixed { "of other kinds, too many to list apart" } else { "the same way" };
@@ -234,7 +301,7 @@ pub(crate) fn alike_in_words(alike: &Alike) -> String {
 }
 
 /// The end of a playbook's run: outcome, effect claim and ledger, cost.
-pub(crate) fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>) -> Vec<(&'static str, String)> {
+fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>) -> Vec<(&'static str, String)> {
     let Some(outcome) = run.outcome() else { return Vec::new() };
     let mut rows = vec![
         ("outcome", timeline::outcome(&run.transcript, outcome.kind)),
@@ -264,14 +331,6 @@ pub(crate) fn foot(run: &RunView<'_>, recorded: Option<&RecordedCall>) -> Vec<(&
     if run.tally.tape_left > 0 {
         let left = text::counted(run.tally.tape_left.into(), "recorded answer", "recorded answers");
         rows.push(("unused", left));
-    }
-    rows
-}
-
-/// The rows with the first of them, the outcome, made strong.
-fn strong_first(mut rows: Vec<(&'static str, String)>, palette: Palette) -> Vec<(&'static str, String)> {
-    if let Some((_, outcome)) = rows.first_mut() {
-        *outcome = palette.strong(outcome);
     }
     rows
 }
@@ -370,85 +429,4 @@ pub fn truth(truth: IntentBalance) -> String {
         said += &format!(", {} taken back", truth.reversed);
     }
     said
-}
-
-/// The columns side by side, or stacked if they do not fit.
-fn beside(columns: &[Column], style: Style) -> Vec<String> {
-    let room = style.width.saturating_sub(INDENT);
-    let count = columns.len().max(1);
-    let width = room.saturating_sub(GAP * (count - 1)) / count;
-    if width >= COLUMN_MIN || count == 1 {
-        let width = width.min(72);
-        let tops: Vec<Vec<String>> = columns.iter().map(|column| top(column, width, style.palette)).collect();
-        let feet: Vec<Vec<String>> = columns.iter().map(|column| bottom(column, width)).collect();
-        let mut lines = zipped(&tops, width);
-        lines.extend(zipped(&feet, width));
-        return lines;
-    }
-    let mut lines = Vec::new();
-    for (n, column) in columns.iter().enumerate() {
-        if n > 0 {
-            lines.push(String::new());
-        }
-        lines.extend(top(column, room, style.palette));
-        lines.extend(bottom(column, room));
-    }
-    lines
-}
-
-fn zipped(columns: &[Vec<String>], width: usize) -> Vec<String> {
-    let height = columns.iter().map(Vec::len).max().unwrap_or(0);
-    let line = |n: usize| {
-        let cells = columns.iter().map(|column| {
-            let cell = column.get(n).map_or("", String::as_str);
-            format!("{cell}{}", " ".repeat((width + GAP).saturating_sub(text::width(cell))))
-        });
-        cells.collect::<String>().trim_end().to_owned()
-    };
-    (0..height).map(line).collect()
-}
-
-fn top(column: &Column, width: usize, palette: Palette) -> Vec<String> {
-    let stamps: Vec<String> = column.lines.iter().map(stamp).collect();
-    let widest = stamps.iter().map(|stamp| text::width(stamp)).max().unwrap_or(0);
-    let unit = if widest > 0 { " (ms)" } else { "" };
-    let head = text::fitted(&column.head, width.saturating_sub(unit.len()));
-    let mut lines = vec![format!("{}{}", palette.strong(&head), palette.faint(unit))];
-    for (line, stamp) in column.lines.iter().zip(&stamps) {
-        let mark = if line.departs { palette.doubtful("≠ ") } else { "  ".to_owned() };
-        let gutter = match widest {
-            0 => mark,
-            _ => format!("{mark}{stamp:>widest$}  "),
-        };
-        let hanging = text::hanging(&gutter, &line.text, width);
-        lines.extend(hanging.into_iter().map(|said| toned(line.tone, &said, palette)));
-    }
-    lines
-}
-
-/// When a line was, in milliseconds: `+200` if that is added delay, `?` if it is unknown.
-pub(crate) fn stamp(line: &TimelineLine) -> String {
-    match line.at {
-        Some(at) if line.added => format!("+{}", timeline::millis(at)),
-        Some(at) => timeline::millis(at),
-        None if line.unknown => "?".to_owned(),
-        None => String::new(),
-    }
-}
-
-fn toned(tone: Tone, line: &str, palette: Palette) -> String {
-    match tone {
-        Tone::Failed => palette.failed(line),
-        Tone::Stopped => palette.doubtful(line),
-        Tone::Good => palette.good(line),
-        Tone::Sent | Tone::Decided => line.to_owned(),
-    }
-}
-
-fn bottom(column: &Column, width: usize) -> Vec<String> {
-    column.foot.iter().flat_map(|(name, said)| text::hanging(&format!("  {name:<8} "), said, width)).collect()
-}
-
-fn indented(line: &str) -> String {
-    if line.is_empty() { String::new() } else { format!("{}{line}", " ".repeat(INDENT)) }
 }
