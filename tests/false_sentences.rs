@@ -124,8 +124,9 @@ fn a_write_that_was_made_directly_counts_for_the_action_that_would_make_it_as_a_
     assert_eq!(of("step-made-directly-before.yaml", "second", &[]), Some(("second".to_owned(), false)));
     let recorded = of("step-made-directly-before.jsonl", "r#2", &["-p", "playbooks/sg6.yaml"]);
     assert_eq!(recorded, Some(("r#2".to_owned(), false)));
-    let own_arguments = "step-of-its-own-arguments-made-directly.jsonl";
-    assert_eq!(of(own_arguments, "r#2", &["-p", "playbooks/sg6.yaml"]), Some(("r#2".to_owned(), false)));
+    for input in ["step-of-its-own-arguments-made-directly.jsonl", "step-made-directly-without-arguments.jsonl"] {
+        assert_eq!(of(input, "r#2", &["-p", "playbooks/sg6.yaml"]), Some(("r#2".to_owned(), false)), "{input}");
+    }
     never_yes("step-made-directly-before.yaml", "second", &[]);
     never_yes("step-made-directly-before.jsonl", "s", &["-p", "playbooks/sg6.yaml"]);
 }

@@ -480,6 +480,76 @@ const WORLDS: &[Written] = &[
         says: "told next/find; explained next/find",
     },
     Written {
+        about: "a step of an identical action that began later counts whatever its own arguments",
+        playbook: 0,
+        calls: "
+  first: { action: ship, args: { x: 0 } }
+  next: { action: ship, args: { x: 0 }, at_ms: 4, steps: { post: { args: { y: 1 } } } }",
+        upstream: "
+  first: { steps: { find: [{ error: { status: 429 }, latency_ms: 16 }], post: [], pay: [] } }
+  next: { steps: { find: [{ ok: {} }], post: [{ error: { status: 504 }, applied: true }], pay: [] } }",
+        says: "told first/find; explained first/find; explained next/find",
+    },
+    Written {
+        about: "a step has arguments of its own, and so has the call that was made directly",
+        playbook: 0,
+        calls: "
+  first: { tool: post, args: { y: 1 } }
+  next: { action: ship, args: { x: 0 }, at_ms: 20, steps: { post: { args: { y: 1 } } } }",
+        upstream: "
+  first: { attempts: [{ error: { status: 504 }, applied: true }] }
+  next: { steps: { find: [{ ok: {} }], post: [{ error: { status: 429 } }], pay: [] } }",
+        says: "explained next/find",
+    },
+    Written {
+        about: "an answer that comes late settles its attempt, and not one whose answer proves nothing",
+        playbook: 0,
+        calls: "
+  first: { tool: post, args: { x: 0 }, idempotency_key: k }
+  next: { tool: post, args: { x: 0 }, at_ms: 70 }",
+        upstream: "
+  first: { attempts: [{ error: { status: 429 }, latency_ms: 40 }, { error: { kind: suspected }, applied: true }] }
+  next: { attempts: [{ error: { status: 429 } }] }",
+        says: "explained first by the poor recording by the recording",
+    },
+    Written {
+        about: "an answer that proves nothing, of which nobody heard",
+        playbook: 0,
+        calls: "
+  gone: { tool: post, args: { x: 0 }, cancel_at_ms: 5 }
+  next: { tool: post, args: { x: 0 }, at_ms: 30 }",
+        upstream: "
+  gone: { attempts: [{ error: { kind: suspected }, latency_ms: 16, applied: true }] }
+  next: { attempts: [{ error: { status: 429 } }] }",
+        says: "",
+    },
+    Written {
+        about: "an answer that proves nothing, and of another call one that says that something was done",
+        playbook: 0,
+        calls: "
+  first: { tool: post, args: { x: 0 } }
+  next: { tool: post, args: { x: 0 }, at_ms: 30 }
+  says: { tool: pay, args: { x: 0 } }
+  keyed: { tool: pay, args: { x: 1 }, idempotency_key: k }
+  more: { tool: pay, args: { x: 2 } }",
+        upstream: "
+  first: { attempts: [{ error: { kind: suspected }, latency_ms: 16, applied: true }] }
+  next: { attempts: [{ error: { status: 429 } }] }
+  says: { attempts: [{ error: { status: 429, message: the payment was created } }] }
+  keyed: { attempts: [{ error: { status: 429, message: the payment was created } }] }
+  more: { attempts: [{ error: { status: 429, message: the connection broke } }] }",
+        says: "told keyed by the fixture live; told more by the fixture live; told says by the fixture live",
+    },
+    Written {
+        about: "an action of which a step says that something was done",
+        playbook: 0,
+        calls: "
+  first: { action: ship, args: { x: 0 } }",
+        upstream: "
+  first: { steps: { find: [{ ok: {} }], post: [{ error: { status: 429, message: the parcel was created } }], pay: [] } }",
+        says: "told first by the fixture live; told first/post by the fixture live; explained first by the fixture; explained first/find",
+    },
+    Written {
         about: "an attempt is still out when its caller goes away, after one that did nothing",
         playbook: 0,
         calls: "

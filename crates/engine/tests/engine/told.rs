@@ -22,8 +22,12 @@ fn plan(text: &str) -> Plan {
 }
 
 fn run(plan: &Plan, tool: &str, answers: &str) -> SimulationRecord {
+    run_with(plan, tool, &format!("[{answers}]"))
+}
+
+fn run_with(plan: &Plan, tool: &str, upstream: &str) -> SimulationRecord {
     let text = format!(
-        "format: fixture/1\ntitle: t\ncalls: {{ one: {{ tool: {tool} }} }}\nupstream: {{ one: [{answers}] }}\n\
+        "format: fixture/1\ntitle: t\ncalls: {{ one: {{ tool: {tool} }} }}\nupstream: {{ one: {upstream} }}\n\
          tools: {{ look: {{ access: read }}, pay: {{ access: write }} }}\nexpect: {{ p: {{ effects: 0 }} }}\n"
     );
     let fixture = fixture::parse(Source::whole("f", text)).unwrap_or_else(|report| panic!("{report}"));
@@ -95,6 +99,34 @@ fn a_guard_that_is_switched_off_makes_no_call_safe() {
     let lost = run(&study, "pay", "{ timeout: {} }").told[0];
     assert_eq!((lost.retriable, lost.retry), (false, Some(NoRetry::Suppressed)));
     assert!(run(&study, "'pay', idempotency_key: k", "{ timeout: {} }").told[0].retriable);
+}
+
+#[test]
+fn a_client_that_sends_requests_again_by_itself_may_have_acted_before_it_was_refused() {
+    let text = gives_up("not_applied", "");
+    let text =
+        text.replace("tools: {", "tools: { once: { access: write }, again: { access: write, upstream_retries: 2 },");
+    let told = |tool: &str| run(&plan(&text), tool, "{ error: { status: 503 } }").told[0].retriable;
+    assert!(told("once"));
+    assert!(!told("again") && told("'again', idempotency_key: k"), "but for a key");
+}
+
+#[test]
+fn only_a_call_with_a_key_has_a_key_that_was_processed() {
+    let text = gives_up("not_applied", ", tell: { class: network_error }")
+        .replace("verdict: v ", "verdict: idempotency_conflict ");
+    let plan = plan(&text.replace("{ v: {", "{ idempotency_conflict: {"));
+    let told = |tool: &str| run(&plan, tool, "{ error: { status: 503 } }").told[0].retriable;
+    assert!(told("pay") && !told("'pay', idempotency_key: k"));
+}
+
+#[test]
+fn the_error_of_a_failed_refresh_has_a_class_of_its_own() {
+    let text = gives_up("not_applied", ", tell: { class: binding_failed, transient: false }");
+    let plan = plan(&text.replace("deprecate_tool_call: { reason: r }", "refresh_evidence: {}"));
+    let upstream = "{ attempts: [{ error: { status: 412 } }], refresh: [{ error: { status: 503 } }] }";
+    let told = run_with(&plan, "pay", upstream).told[0];
+    assert_eq!((told.class, told.verdict), (FailureClass::ExternalApiError, None));
 }
 
 /// The graph refuses a call of a withheld action, whatever the verdict says of the attempt without an answer.
