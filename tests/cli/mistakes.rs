@@ -21,9 +21,13 @@ limits: { max_attempts: 3, deadline_ms: 60000 }
 ";
 
 /// The text that is replaced, the mistake, and what the message says to write.
-const IN_PLAYBOOKS: [(&str, &str, &str); 22] = [
+const IN_PLAYBOOKS: [(&str, &str, &str); 26] = [
     ("status: 429", "status: '429'", "write `429` without quotes"),
     ("kind: 5xx", "kind: 402", "write `status: 402`"),
+    ("status: 429", "status: 4290", "write a number, or a range such as `\"500-599\"`"),
+    ("  - { rule: down", "    - { rule: down", "in the same column"),
+    ("otherwise: down", " otherwise: down", "in the same column"),
+    ("name: it", "name: 'it", "close the quote on the line where it is opened"),
     ("status: 429", "status: 5xx", "write `\"500-599\"`"),
     ("format: playbook/1\n", "", "write `format: playbook/1`"),
     (
@@ -159,4 +163,16 @@ fn a_spare_guard_is_a_note_and_fails_nothing() {
     place.write("p.yaml", &PLAYBOOK.replace("backoff_ms: [200]", guarded));
     let page = place.run(&["lint", "p.yaml"]).exits(0).out;
     assert!(page.contains("unreached_guard") && page.contains("p.yaml: 1 note"), "{page}");
+    let spare = PLAYBOOK.replace("backoff_ms: [200]", guarded).replace("kind: 5xx", "kind: 5xxx");
+    place.write("p.yaml", &spare);
+    let page = place.run(&["lint", "p.yaml"]).exits(1).out;
+    assert!(page.contains("next: playproof help misspelt_kind"), "a warning comes before a note: {page}");
+}
+
+#[test]
+fn init_takes_no_name_of_a_file_for_a_folder() {
+    let place = Place::new();
+    let said = place.run(&["init", "ours.yaml"]).exits(2).err;
+    assert!(said.contains("`init` takes the folder of a project"), "{said}");
+    assert!(place.everything().is_empty());
 }

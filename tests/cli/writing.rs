@@ -66,15 +66,19 @@ fn each_of_the_two_pages_fits_on_two() {
     }
 }
 
-/// The most words of all documents without decision records, changelog and the generated gallery. Whoever adds a page cuts
-/// another: 15,000 would be read.
-const MOST_WORDS: usize = 22_800;
+/// The most words of all documents without decision records, changelog, the generated gallery and the summary, whose lines
+/// are the headings of the pages (a rule compares them). Whoever adds a page cuts another: 15,000 would be read.
+const MOST_WORDS: usize = 21_900;
 
 #[test]
 fn the_documents_together_do_not_grow() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let docs = fs::read_dir(root.join("docs")).expect("docs").map(|entry| entry.expect("an entry").path());
-    let of_docs = docs.filter(|path| path.extension().is_some_and(|end| end == "md") && !path.ends_with("gallery.md"));
+    let is_counted = |path: &std::path::PathBuf| {
+        path.extension().is_some_and(|end| end == "md")
+            && !["gallery.md", "SUMMARY.md"].iter().any(|name| path.ends_with(name))
+    };
+    let of_docs = docs.filter(is_counted);
     let others = ["README.md", "DESIGN.md", "CONTRIBUTING.md", "SECURITY.md"].map(|name| root.join(name));
     let words = |path: std::path::PathBuf| fs::read_to_string(path).expect("a document").split_whitespace().count();
     let all: usize = of_docs.chain(others).map(words).sum();

@@ -158,6 +158,12 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_replace_others_are_named_and_those_of_their_own_are_not() {
+        assert_eq!(replaced(&load(OWN).places.tree), ["verdict transient_timeout", "rule timeout"]);
+        assert!(replaced(&load(embedded("standard").unwrap()).places.tree).is_empty(), "it extends nothing");
+    }
+
+    #[test]
     fn only_standard_can_be_extended() {
         for other in ["reversing", "ours.yaml", "[standard]"] {
             let errors = errors_of(&OWN.replace("extends: standard", &format!("extends: {other}")));

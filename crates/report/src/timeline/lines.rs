@@ -15,6 +15,8 @@ use playproof_engine::ids::{ActionId, AttemptNo, CallId};
 use playproof_engine::sim::OffTape;
 use playproof_engine::time::{Duration, Instant};
 
+use LineKind::{Decided, Failed, Good, Sent, Stopped};
+
 /// One line of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimelineLine {
@@ -64,7 +66,7 @@ impl TimelineLine {
 
     /// A line on which only the ledger has something.
     pub(super) fn of_ledger(since: Duration, added: bool, booked: String) -> TimelineLine {
-        TimelineLine { added, booked, ..TimelineLine::new(Some(since), LineKind::Sent, "") }
+        TimelineLine { added, booked, ..TimelineLine::new(Some(since), Sent, "") }
     }
 
     /// When it was, in milliseconds: `+200` if that is added delay, `?` if it is unknown.
@@ -81,10 +83,10 @@ impl TimelineLine {
 impl From<TimelineLine> for TimedLine {
     fn from(line: TimelineLine) -> TimedLine {
         let tone = match line.kind {
-            LineKind::Failed => Tone::Bad,
-            LineKind::Stopped => Tone::Doubt,
-            LineKind::Good => Tone::Good,
-            LineKind::Sent | LineKind::Decided => Tone::Plain,
+            Failed => Tone::Bad,
+            Stopped => Tone::Doubt,
+            Good => Tone::Good,
+            Sent | Decided => Tone::Plain,
         };
         TimedLine { at: line.stamp(), said: Text::new(tone, line.text), booked: line.booked, is_marked: line.departs }
     }
@@ -99,7 +101,7 @@ pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<TimelineLine> {
         match decision {
             Decision::AttemptStarted { attempt, evidence } => {
                 let with = if evidence.0 == 0 { "" } else { ", with the new evidence" };
-                lines.push(TimelineLine::new(since, LineKind::Sent, format!("attempt {attempt} sent{with}")));
+                lines.push(TimelineLine::new(since, Sent, format!("attempt {attempt} sent{with}")));
                 sent = Some((lines.len() - 1, at));
             }
             Decision::AttemptFinished { attempt, status, latency, provenance, over_timeout } => {
@@ -153,10 +155,10 @@ pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Time
             AnswerTo::Late => format!("late answer to attempt {}", answer.attempt.unwrap_or(1)),
         };
         let (kind, mut said) = match &answer.reply {
-            Reply::Ok => (LineKind::Good, "ok".to_owned()),
-            Reply::Failed(error) => (LineKind::Failed, failure(error.as_deref())),
-            Reply::Suspected(error) => (LineKind::Stopped, suspected(error.as_deref())),
-            Reply::Unfinished(error) => (LineKind::Stopped, unfinished(error.as_deref())),
+            Reply::Ok => (Good, "ok".to_owned()),
+            Reply::Failed(error) => (Failed, failure(error.as_deref())),
+            Reply::Suspected(error) => (Stopped, suspected(error.as_deref())),
+            Reply::Unfinished(error) => (Stopped, unfinished(error.as_deref())),
         };
         if answer.inferred {
             said += " (an identical later call)";
@@ -166,7 +168,7 @@ pub fn of_recording(view: &CallView<'_>, departure: Option<OffTape>) -> Vec<Time
         lines.push(line);
     }
     if lines.is_empty() {
-        lines.push(TimelineLine::new(None, LineKind::Failed, "no answer was recorded"));
+        lines.push(TimelineLine::new(None, Failed, "no answer was recorded"));
     }
     mark(&mut lines, departure, false);
     lines
@@ -199,11 +201,11 @@ pub fn unfinished(error: Option<&ErrorFacts>) -> String {
 
 fn answer(transcript: &Transcript<'_>, status: Status) -> (LineKind, String) {
     match status {
-        Status::Ok => (LineKind::Good, "ok".to_owned()),
-        Status::Unanswered => (LineKind::Failed, "answer missing".to_owned()),
-        Status::Failed(id) => (LineKind::Failed, failure(id.and_then(|id| transcript.error(id)))),
-        Status::Suspected(id) => (LineKind::Stopped, suspected(id.and_then(|id| transcript.error(id)))),
-        Status::Unfinished(id) => (LineKind::Stopped, unfinished(id.and_then(|id| transcript.error(id)))),
+        Status::Ok => (Good, "ok".to_owned()),
+        Status::Unanswered => (Failed, "answer missing".to_owned()),
+        Status::Failed(id) => (Failed, failure(id.and_then(|id| transcript.error(id)))),
+        Status::Suspected(id) => (Stopped, suspected(id.and_then(|id| transcript.error(id)))),
+        Status::Unfinished(id) => (Stopped, unfinished(id.and_then(|id| transcript.error(id)))),
     }
 }
 
@@ -232,11 +234,11 @@ fn decided(
         Decision::FailureClassified { verdict, rule, ignored } => {
             let by = rule.map_or_else(|| "no rule matched".to_owned(), |_| format!("rule {}", names.rule(rule)));
             let ignored = if ignored { ", ignored" } else { "" };
-            (LineKind::Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
+            (Decided, format!("verdict {} ({by}){ignored}", names.verdict(verdict)))
         }
-        Decision::RetryScheduled { delay, draw, told, .. } => (LineKind::Decided, send_again(delay, draw, told)),
+        Decision::RetryScheduled { delay, draw, told, .. } => (Decided, send_again(delay, draw, told)),
         Decision::RetryUnpaid { delay, .. } => {
-            (LineKind::Stopped, format!("retry budget: empty, waits {} ms and ends", millis(delay)))
+            (Stopped, format!("retry budget: empty, waits {} ms and ends", millis(delay)))
         }
         Decision::Refused { why, error, by, retry_after } => {
             let said = error.and_then(|error| transcript.error(error)?.message.as_deref());
@@ -245,72 +247,61 @@ fn decided(
             let wait = retry_after.map(|wait| format!("again in {} ms", millis(wait)));
             let all: Vec<String> = said.map(escaped).into_iter().chain(cause).chain(wait).collect();
             let all = if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) };
-            (
-                LineKind::Stopped,
-                format!("admission: refused, {}{all}", turned_away(why, by, transcript.offers(call, tool))),
-            )
+            (Stopped, format!("admission: refused, {}{all}", turned_away(why, by, transcript.offers(call, tool))))
         }
         Decision::CircuitOpened { server, .. }
         | Decision::CircuitHalfOpen { server }
-        | Decision::CircuitClosed { server } => {
-            (LineKind::Decided, circuit(transcript.server(server), decision.circuit()?.1))
-        }
+        | Decision::CircuitClosed { server } => (Decided, circuit(transcript.server(server), decision.circuit()?.1)),
         Decision::Queued { place, behind: None } => {
-            (LineKind::Decided, format!("no permit is free: waits, place {place} in the queue"))
+            (Decided, format!("no permit is free: waits, place {place} in the queue"))
         }
         Decision::Queued { place, behind: Some(behind) } => {
             let behind = other(behind);
-            (LineKind::Decided, format!("gate: waits for {behind}, which has not ended; place {place} in the line"))
+            (Decided, format!("gate: waits for {behind}, which has not ended; place {place} in the line"))
         }
         Decision::ActionWithheld { action } => {
             let action = names.action(action);
-            (LineKind::Stopped, format!("gate: {action} is withheld, because an attempt may still be at work"))
+            (Stopped, format!("gate: {action} is withheld, because an attempt may still be at work"))
         }
-        Decision::ActionReleased { action } => (
-            LineKind::Decided,
-            format!("gate: {} is offered again, because that attempt has failed", names.action(action)),
-        ),
+        Decision::ActionReleased { action } => {
+            (Decided, format!("gate: {} is offered again, because that attempt has failed", names.action(action)))
+        }
         Decision::Transaction { became, by } => transaction(became, by.map(other)),
         Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
             let again = if acts_again { "; doing it again could act again" } else { "" };
-            let kind = if ended.completes_step() { LineKind::Good } else { LineKind::Stopped };
+            let kind = if ended.completes_step() { Good } else { Stopped };
             let (step, ended, claim) = (names.step(action, step), ended.as_str(), claim.as_str());
             (kind, format!("step {step}: {ended}, claims {claim}{again}"))
         }
-        Decision::StepSkipped { action, step } => {
-            (LineKind::Stopped, format!("step {}: skipped", names.step(action, step)))
-        }
-        Decision::Joined { leader } => {
-            (LineKind::Decided, format!("its key is in flight: waits for {}", other(leader)))
-        }
+        Decision::StepSkipped { action, step } => (Stopped, format!("step {}: skipped", names.step(action, step))),
+        Decision::Joined { leader } => (Decided, format!("its key is in flight: waits for {}", other(leader))),
         Decision::ServedFromCache { leader, age } => {
             let leader = other(leader);
-            (LineKind::Good, format!("its key is known: the result of {leader}, {} ms old", millis(age)))
+            (Good, format!("its key is known: the result of {leader}, {} ms old", millis(age)))
         }
-        Decision::TookOver { leader } => (LineKind::Decided, format!("{} was lost: is sent itself", other(leader))),
-        Decision::Cancelled => (LineKind::Stopped, "its caller goes away".to_owned()),
-        Decision::RetrySuppressed { why } => (LineKind::Stopped, format!("retry guard: stopped, {}", suppressed(why))),
+        Decision::TookOver { leader } => (Decided, format!("{} was lost: is sent itself", other(leader))),
+        Decision::Cancelled => (Stopped, "its caller goes away".to_owned()),
+        Decision::RetrySuppressed { why } => (Stopped, format!("retry guard: stopped, {}", suppressed(why))),
         Decision::EvidenceRefreshed { status, provenance, .. } => {
             let (_, said) = answer(transcript, status);
-            (LineKind::Decided, format!("→ refresh_evidence: {said}{}", note(provenance)))
+            (Decided, format!("→ refresh_evidence: {said}{}", note(provenance)))
         }
-        Decision::Escalated { queue } => (LineKind::Decided, format!("→ escalate_to_human: {}", names.queue(queue))),
-        Decision::ReversalRefused { why } => (LineKind::Stopped, format!("token guard: no reversal, {}", refused(why))),
+        Decision::Escalated { queue } => (Decided, format!("→ escalate_to_human: {}", names.queue(queue))),
+        Decision::ReversalRefused { why } => (Stopped, format!("token guard: no reversal, {}", refused(why))),
         Decision::ReversalRedeemed { reason, provenance } => (
-            LineKind::Decided,
+            Decided,
             format!("→ issue_reversal: {}{}", text::escape_unprintable(names.reason(reason)), note(provenance)),
         ),
-        Decision::Deprecated { why } => (
-            LineKind::Decided,
-            format!("→ deprecate_tool_call: {}", text::escape_unprintable(names.deprecated_why(why))),
-        ),
+        Decision::Deprecated { why } => {
+            (Decided, format!("→ deprecate_tool_call: {}", text::escape_unprintable(names.deprecated_why(why))))
+        }
     })
 }
 
 /// What became of a transaction; `by`: the call because of which it is rolled back.
 fn transaction(is: Became, by: Option<Cow<'_, str>>) -> (LineKind, String) {
     let by = by.map_or_else(String::new, |by| format!(", because of {by}"));
-    let kind = if is == Became::RolledBack { LineKind::Stopped } else { LineKind::Decided };
+    let kind = if is == Became::RolledBack { Stopped } else { Decided };
     (kind, format!("transaction: {}{by}", became(is)))
 }
 
@@ -493,7 +484,7 @@ fn mark(lines: &mut [TimelineLine], departure: Option<OffTape>, is_run: bool) {
         .iter()
         .position(|line| line.text.strip_prefix(&name).is_some_and(|rest| rest.starts_with([' ', ':', ','])));
     let at = match extra {
-        Some(at) if is_run => lines[..at].iter().rposition(|line| line.kind == LineKind::Decided).unwrap_or(at),
+        Some(at) if is_run => lines[..at].iter().rposition(|line| line.kind == Decided).unwrap_or(at),
         Some(at) => at,
         // The decision after the last verdict; without a verdict, the end.
         None if is_run => {

@@ -49,7 +49,9 @@ fn signal(field: &FieldStats) -> Option<FailureSignal> {
         // 207: a part of what was asked for failed.
         let has_part = field.values.contains_key("207");
         let test = if has_part { "[207, 400-599]" } else { "400-599" };
-        return Some(of(field, test.to_owned(), |value| value.parse().is_ok_and(|n: f64| n >= 400.0 || n == 207.0)));
+        return Some(of(field, test.to_owned(), |value| {
+            value.parse().is_ok_and(|n: f64| n >= 400.0 || (207.0..208.0).contains(&n))
+        }));
     }
     let in_status = field.steps.iter().rev().nth(1).is_some_and(|above| names::plain(above) == "status");
     if name == "code" && in_status && field.numbers_within(0.0, 2.0) {
