@@ -56,7 +56,7 @@ impl ReadOptions {
         };
         let Project { map, words, .. } = Project::find()?;
         let with_words = |mapping: Mapping| mapping.with_words(&words);
-        let of_words = || mapping::unchanging().filter(|_| !words.is_empty());
+        let of_words = || (!words.is_empty()).then(mapping::unchanging).flatten();
         Ok(Reading {
             mapping: self.map.as_deref().map(read).transpose()?.map(with_words),
             of_project: map.as_deref().map(read).transpose()?.or_else(of_words).map(with_words),

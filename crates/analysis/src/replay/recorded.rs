@@ -209,7 +209,9 @@ impl RecordingAnalysis {
         }
         self.take_transaction(closed, facts, &mut findings);
         self.take_effects(closed, facts, unkeyed_effects, &mut findings);
-        self.take_hidden(closed, facts, &mut judges, |finding| {
+        let mut seen = None;
+        let mut shows = || *seen.get_or_insert_with(|| repeated(closed, facts, &mut judges));
+        self.take_hidden(closed, facts, &mut shows, |finding| {
             let duplicates = [FindingId::DuplicateEffect, FindingId::PossibleDuplicateEffect];
             let is_known =
                 |id| known.contains(&id) || duplicates.contains(&id) && duplicates.iter().any(|id| known.contains(id));
@@ -219,12 +221,12 @@ impl RecordingAnalysis {
             }
             is_new
         });
-        let again = self.begun_again.take(closed, facts, || repeated(closed, facts, &mut judges));
+        let again = self.begun_again.take(closed, facts, &mut shows);
         if let Some(again) = again.filter(|again| !known.contains(&again.id)) {
             self.possible_duplicates.begun_again.add(closed.shown().tool(), 1);
             found(again);
         }
-        self.run_ends.take(closed, facts, || repeated(closed, facts, &mut judges)).map(&mut found);
+        self.run_ends.take(closed, facts, shows).map(&mut found);
         self.known = known_failures;
     }
 
@@ -398,12 +400,12 @@ impl RecordingAnalysis {
     }
 
     /// Takes a call that may be the same request as one of another input or run, or as one without recorded arguments.
-    /// `found` tells whether the finding is new.
+    /// `shows` is what it shows by itself; `found` tells whether the finding is new.
     fn take_hidden(
         &mut self,
         closed: &CompletedCall,
         facts: ToolFacts,
-        judges: &mut Judges<'_>,
+        shows: impl FnOnce() -> CallShows,
         mut found: impl FnMut(Finding) -> bool,
     ) {
         let mut doubted = |id, count, doubt| found(Finding { doubt: Some(doubt), ..finding(id, count).in_doubt() });
@@ -418,7 +420,7 @@ impl RecordingAnalysis {
         // A success matters only to a refusal of its own request.
         let may_be_refused =
             failed_on != 0 || self.hidden.has_refused() && (attempts > succeeded || self.hidden.has_refused_of(&sent));
-        let seen = (may_be_refused || acts && effects == 0).then(|| repeated(closed, facts, judges));
+        let seen = (may_be_refused || acts && effects == 0).then(shows);
         if let Some(seen) = &seen {
             let SentAfter { denial, conflict } = self.hidden.sent_after(sent, seen);
             denial.map(|doubt| doubted(FindingId::RetriedAfterDenial, 1, doubt));
