@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 
 use super::command::{
     accept, audit, check, completions, confirm, conform, coverage, demo, explain, formats, graph_args, help, history,
-    impact, init, lint, propose, proxy, reject, replay, review, schema, serve, verify,
+    impact, init, lint, merge, propose, proxy, reject, replay, review, schema, serve, verify,
 };
 use super::terminal::ColorChoice;
 
@@ -91,6 +91,8 @@ pub enum ParsedCommand {
     Proxy(Box<proxy::Args>),
     /// List the formats of recordings; try a mapping, convert a recording
     Formats(formats::Args),
+    /// Add the partial results of several replays
+    Merge(merge::Args),
     /// Verify an audit log whose lines are linked
     Audit(audit::Args),
     /// Explain a command, a finding, a lint or a word

@@ -59,7 +59,7 @@ impl<A: Args> Args for Given<A> {
 }
 
 /// Flags with their values, in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Flags(Vec<(String, Option<String>)>);
 
 impl Flags {
@@ -133,6 +133,13 @@ impl Flags {
             }
         }
         flags
+    }
+
+    /// The flags as they are typed.
+    pub fn words(&self) -> impl Iterator<Item = String> {
+        self.0
+            .iter()
+            .map(|(flag, value)| value.as_ref().map_or_else(|| flag.clone(), |value| format!("{flag}={value}")))
     }
 
     /// The command with these flags.

@@ -24,7 +24,7 @@ const FIXTURES: [&str; 2] = [".yaml", ".yml"];
 const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// The formats of the JSON that Playproof writes, by their names. The pages of `graph` name none.
-const REPORTS: [&str; 15] = [
+const REPORTS: [&str; 16] = [
     "check",
     "coverage",
     "crashes",
@@ -34,6 +34,7 @@ const REPORTS: [&str; 15] = [
     "lint",
     "mining",
     "mutation",
+    "partial",
     "propose-check",
     "rehearsal",
     "replay",
@@ -66,6 +67,11 @@ impl InputPaths {
     pub fn find(typed: &[String]) -> Result<InputPaths, Failure> {
         let none = InputPaths { typed: Vec::new(), files: Vec::new(), sources: inputs::sources(&[]) };
         none.and(typed)
+    }
+
+    /// The files with these paths, which were read before.
+    pub fn read_before(files: Vec<String>) -> InputPaths {
+        InputPaths { typed: files.clone(), sources: inputs::sources(&files), files }
     }
 
     /// With more inputs behind these.

@@ -28,6 +28,7 @@ const MORE: [(&str, &[&str]); 1] = [(
         "serve",
         "proxy",
         "conform",
+        "merge",
         "audit",
         "schema",
         "completions",

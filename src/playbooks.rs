@@ -250,6 +250,15 @@ pub fn warn_of_arguments(
     Ok(())
 }
 
+/// The bytes of the tool facts that `asked` names, else of the project's.
+///
+/// # Errors
+/// They cannot be read.
+pub fn facts_bytes(asked: Option<&str>, project: &Project) -> Result<Vec<u8>, Failure> {
+    let path = asked.or(project.tools.as_deref()).map(|path| files::near(&project::root(), path));
+    path.map_or_else(|| Ok(Vec::new()), |path| files::bytes(Path::new(&path)))
+}
+
 fn facts_file(asked: Option<&str>, project: &Project) -> Result<Option<(String, ToolsFile)>, Failure> {
     let Some(path) = asked.or(project.tools.as_deref()) else { return Ok(None) };
     let path = files::near(&project::root(), path);

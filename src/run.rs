@@ -10,7 +10,7 @@ use clap::error::{ContextValue, ErrorKind};
 use super::args::{Cli, ParsedCommand};
 use super::command::{
     accept, audit, check, completions, confirm, conform, coverage, demo, explain, formats, graph, help, history,
-    impact, init, lint, propose, proxy, reject, replay, review, schema, serve, verify,
+    impact, init, lint, merge, propose, proxy, reject, replay, review, schema, serve, verify,
 };
 use super::exit::{Exit, Failure};
 use super::failed::{fail, say_next};
@@ -162,6 +162,7 @@ fn dispatch(command: ParsedCommand, terminal: &Terminal, output: &mut Output) ->
         ParsedCommand::Propose(args) => propose::run(&args, terminal, output),
         ParsedCommand::Formats(args) => formats::run(&args, terminal, output),
         ParsedCommand::Conform(args) => conform::run(&args, output),
+        ParsedCommand::Merge(args) => merge::run(&args, terminal, output),
         ParsedCommand::Serve(args) => serve::run(&args),
         ParsedCommand::Audit(args) => audit::run(&args, output),
         ParsedCommand::Proxy(args) => proxy::run(&args),

@@ -17,6 +17,7 @@ pub mod history;
 pub mod impact;
 pub mod init;
 pub mod lint;
+pub mod merge;
 pub mod propose;
 pub mod proxy;
 pub mod reject;

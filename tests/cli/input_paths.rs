@@ -217,13 +217,15 @@ fn whatever_a_command_writes_as_json_is_known_as_a_report() {
     place.write("a.jsonl", CALLS);
     let fixture = "fixtures/a-denial-goes-to-people.yaml";
     place.run(&["replay", fixture, "--record", "run.jsonl"]).exits(0);
-    let written: [(&str, &[&str]); 16] = [
+    place.run(&["replay", "a.jsonl", "--partial", "a.part"]).exits(0);
+    let written: [(&str, &[&str]); 17] = [
         ("check", &[]),
         ("coverage", &[]),
         ("history", &[]),
         ("history verify", &[]),
         ("impact", &["a.jsonl", "--base", "standard", "--candidate", "reversing"]),
         ("lint", &[]),
+        ("merge", &["a.part"]),
         ("coverage", &["--mutate", "--max-calls", "1"]),
         ("propose find", &["a.jsonl"]),
         ("propose check", &["--allow-empty"]),

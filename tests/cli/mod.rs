@@ -21,6 +21,7 @@ mod mapped;
 mod mistakes;
 mod outputs;
 mod pages;
+mod parts;
 mod places;
 mod recordings;
 mod repeated;

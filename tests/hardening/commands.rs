@@ -17,7 +17,7 @@ const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"
 const KEPT: &str = "pay-odd-";
 
 /// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
-pub const WRITING: [Writing; 25] = [
+pub const WRITING: [Writing; 26] = [
     Writing { name: "init", args: &["init"], prepare: |_| {} },
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
@@ -45,6 +45,11 @@ pub const WRITING: [Writing; 25] = [
         args: &["replay", "trace.jsonl", "--audit", "out/audit.jsonl"],
         prepare: with_trace_and_out,
     },
+    Writing {
+        name: "replay",
+        args: &["replay", "trace.jsonl", "--partial", "out/trace.part"],
+        prepare: with_trace_and_out,
+    },
     Writing { name: "impact", args: &IMPACT, prepare: with_trace_and_out },
     Writing { name: "propose check", args: &["propose", "check", "--report", "html=out/page.html"], prepare: with_out },
     Writing {
@@ -67,7 +72,7 @@ const KEEP: [&str; 8] = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, `review`, and `serve` and `proxy`, which append to their journals.
-const READING: [&str; 23] = [
+const READING: [&str; 24] = [
     "audit verify",
     "completions",
     "conform",
@@ -85,6 +90,7 @@ const READING: [&str; 23] = [
     "history",
     "history verify",
     "lint",
+    "merge",
     "propose find",
     "propose list",
     "proxy",

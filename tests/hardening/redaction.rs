@@ -121,7 +121,7 @@ fn project() -> (Place, Vec<(&'static str, &'static [&'static str])>) {
 }
 
 /// Commands that read a trace: `TRACE` is one, with the flags that it is read with.
-const OF_A_TRACE: [&[&str]; 35] = [
+const OF_A_TRACE: [&[&str]; 36] = [
     &["replay", "TRACE", "--all"],
     &["replay", "TRACE", "--all", "--skip-invalid"],
     &["replay", "TRACE", "--all", "--format", "json"],
@@ -156,6 +156,7 @@ const OF_A_TRACE: [&[&str]; 35] = [
     &["replay", "TRACE", "--playbook", "coffee", "--all"],
     &["replay", "TRACE", "--all", "--show-args", "--report", "html=replay.html"],
     &["replay", "TRACE", "--audit", "audit.jsonl", "--chain"],
+    &["replay", "TRACE", "--partial", "trace.part"],
     &["impact", "TRACE", "--candidate", "reversing", "--report", "html=impact.html"],
 ];
 
@@ -180,7 +181,7 @@ const OF_A_PROJECT: [&[&str]; 16] = [
 ];
 
 /// Commands that are given no text of a trace but what the others have written into the project.
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 18] = [
     "accept",
     "audit verify",
     "completions",
@@ -192,6 +193,7 @@ const OTHERS: [&str; 17] = [
     "graph show",
     "help",
     "history verify",
+    "merge",
     "propose rebase",
     "proxy",
     "reject",

@@ -7,17 +7,17 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 11] = [
-    ("crates/analysis/src", 18_050),
+    ("crates/analysis/src", 18_150),
     ("crates/engine/src", 20_900),
     ("crates/explore/src", 5_450),
     ("crates/formats/src", 12_450),
     ("crates/report/src", 12_150),
-    ("crates/intake/src", 20_550),
+    ("crates/intake/src", 20_600),
     ("crates/live/src", 1_450),
     ("crates/proxy/src", 2_150),
     ("crates/protocol/src", 2_400),
     ("crates/serve/src", 2_750),
-    ("src", 18_750),
+    ("src", 19_250),
 ];
 
 /// A package this far below its ceiling gets a lower one.

@@ -12,7 +12,7 @@ use crate::time::{Duration, Instant};
 pub const KEY_ARGUMENTS: [&str; 2] = ["idempotency_key", "idempotencyKey"];
 
 /// A place in the inputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Place {
     /// Which input, from 0, in the order of the command line.
     pub input: u32,
@@ -20,10 +20,18 @@ pub struct Place {
     pub line: u64,
 }
 
+impl Place {
+    /// The same, of an input that comes behind `inputs` others.
+    #[must_use]
+    pub const fn behind(self, inputs: u32) -> Place {
+        Place { input: self.input.saturating_add(inputs), ..self }
+    }
+}
+
 /// A recorded tool call with every answer that the trace holds for it.
 ///
 /// Its texts share one allocation, because a trace has millions of calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RecordedCall {
     text: String,
     ends: [u32; TEXTS],
@@ -59,7 +67,7 @@ pub struct RecordedCall {
 }
 
 /// The transaction of a recorded call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RecordedTransaction {
     /// Its label; empty: that of the run.
     pub label: Box<str>,
@@ -72,7 +80,7 @@ pub struct RecordedTransaction {
 }
 
 /// Of which call a recorded call is a step.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RecordedStep {
     /// The id of the action's call.
     pub call: Box<str>,
@@ -81,7 +89,7 @@ pub struct RecordedStep {
 }
 
 /// What a dispatcher recorded of a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RecordedDispatch {
     /// When its caller went away, and the line that says so.
     pub cancelled: Option<(Instant, u64)>,
@@ -96,7 +104,7 @@ pub struct RecordedDispatch {
 }
 
 /// What made the decisions of a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Recorder {
     /// The name of the playbook.
     pub playbook: Box<str>,
@@ -109,7 +117,7 @@ pub struct Recorder {
 }
 
 /// One recorded answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RecordedAnswer {
     /// What it answers.
     pub to: AnswerTo,
@@ -134,7 +142,7 @@ pub struct RecordedAnswer {
 }
 
 /// What a recorded answer answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum AnswerTo {
     /// An attempt.
     Attempt,
@@ -147,7 +155,7 @@ pub enum AnswerTo {
 }
 
 /// The content of a recorded answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Reply {
     /// Success.
     Ok,

@@ -17,7 +17,7 @@ pub fn first_free(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         #[cfg_attr(not(test), derive(PartialEq))]
         #[cfg_attr(test, expect(clippy::derived_hash_with_manual_eq, reason = "the same equality, but counted"))]
         pub struct $name(pub $inner);
@@ -113,7 +113,7 @@ pub(crate) mod comparisons {
 }
 
 /// The number of an attempt, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct AttemptNo(u32);
 
 impl AttemptNo {

@@ -6,11 +6,11 @@ use std::num::NonZeroU64;
 use crate::decimal;
 
 /// A point in virtual time: microseconds since the simulation's (or the trace's) zero.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Instant(Micros);
 
 /// A span of virtual time in microseconds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Duration(Micros);
 
 /// Microseconds plus one, so that an optional time is as small as a time: a trace has millions. The end of time is one

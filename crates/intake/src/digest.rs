@@ -40,7 +40,7 @@ pub struct Digest {
 }
 
 /// The first unknown names of an input, each with its line, from 1 (in a digest: from the start of the piece).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FirstUnknown {
     /// A line's type.
     pub kind: Option<(u64, UnknownName)>,

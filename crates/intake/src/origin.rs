@@ -59,7 +59,7 @@ impl LineFinder {
 const MAX_KNOWN: usize = 65_536;
 
 /// The place in the user's file of every imported line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Origins {
     /// The path of a place is twice its number, from 1; 0: it has none. One more: the index of its document comes before the
     /// path, and is that of its line.
@@ -68,7 +68,9 @@ pub struct Origins {
     paths: String,
     ends: Vec<u32>,
     /// The index of each path in `ends`, by its hash: the conversations of a long file have the same paths.
+    #[serde(skip)]
     known: BTreeMap<u64, u32>,
+    #[serde(skip)] // as recorded: it leaves no machine
     oks: OkTexts,
 }
 
@@ -236,6 +238,17 @@ impl Sources {
         if let Some(input) = self.0.get(input) {
             let _ = input.origins.set(origins);
         }
+    }
+
+    /// The origins of the lines of an input that was opened; none: it is in our own format.
+    pub fn origins(&self, input: usize) -> Option<&Origins> {
+        self.0.get(input)?.origins.get()
+    }
+
+    /// Whether no other input has its name, as those have that came through a pipe.
+    pub fn is_named_apart(&self, input: u32) -> bool {
+        let name = self.name(input);
+        self.0.iter().filter(|other| Some(&*other.name) == name).count() == 1
     }
 
     /// The name of an input.

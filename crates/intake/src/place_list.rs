@@ -12,7 +12,7 @@ pub(crate) struct PackedPlace {
 }
 
 /// A list of places, two to three bytes each in most recordings.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct PlaceList {
     /// Of each place the difference of its line to the one before it, and its path.
     bytes: Vec<u8>,

@@ -11,7 +11,7 @@ use foldhash::fast::FixedState;
 use super::card::Alike;
 use super::findings::order;
 use super::text::escape_unprintable;
-use playproof_analysis::replay::{CallMarks, FactsUsed, MessageTemplates, ShownCall};
+use playproof_analysis::replay::{CallMarks, FactsUsed, MessageTemplates, RequestMark, ShownCall, pairs};
 use playproof_engine::call::{Place, RecordedCall, Reply};
 use playproof_engine::event::{
     Decision, EffectClaim, Finding, FindingId, FindingSeverity, Outcome, OutcomeKind, PlaybookNames, Status,
@@ -99,7 +99,7 @@ pub enum Only {
 }
 
 /// A call with what each playbook made of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ListedCall {
     /// The call.
     pub call: RecordedCall,
@@ -112,7 +112,7 @@ pub struct ListedCall {
 }
 
 /// Calls that went the same way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Group {
     rank: Rank,
     /// What went the same way but for the intent.
@@ -120,8 +120,9 @@ pub struct Group {
     /// What they all want done once; none if they want several things.
     intent: Option<u128>,
     /// The request of the one that is shown.
-    request: u128,
+    request: RequestMark,
     /// What became of the call before the one that is shown, where a playbook then would not have let it be made.
+    #[serde(skip)]
     pub prevented: Option<String>,
     /// How many there are.
     pub count: u64,
@@ -139,7 +140,7 @@ pub struct Group {
 }
 
 /// The place of a group among the others; the least is shown first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 struct Rank {
     order: Option<(FindingSeverity, u8)>,
     id: Option<FindingId>,
@@ -180,11 +181,39 @@ pub struct Listing {
 }
 
 /// Where a call stands, and what becomes of it under each playbook, where its agent does not go on with it.
-type EndedCall = ((Place, u64), Vec<Option<&'static str>>);
+type EndedCall = ((Place, u64), Vec<Option<EndedAs>>);
 
-/// Groups by what makes them one.
-#[derive(Debug, Default)]
-struct Groups {
+playproof_engine::words! {
+    /// What becomes of a call, where its agent does not go on with it.
+    pub enum EndedAs {
+        /// It is escalated.
+        ToPeople = "goes to people",
+        /// It ends as deprecated.
+        GivenUp = "is given up",
+        /// It is reversed.
+        TakenBack = "is taken back",
+    }
+}
+
+/// What a later call may have in common with one that ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+enum EndMark {
+    Request(RequestMark),
+    Place(Place),
+}
+
+impl EndMark {
+    fn behind(self, inputs: u32) -> EndMark {
+        match self {
+            EndMark::Request(request) => EndMark::Request(request.behind(inputs)),
+            EndMark::Place(place) => EndMark::Place(place.behind(inputs)),
+        }
+    }
+}
+
+/// Groups by what makes them one: they add up in any order.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Groups {
     /// Calls of one kind.
     kinds: BTreeMap<u64, Group>,
     /// Calls of one kind and one intent, where harm was done.
@@ -193,12 +222,14 @@ struct Groups {
     /// in which they come, so that all orders end alike.
     beyond: Option<u64>,
     /// Calls of kinds that are too many to be kept apart, by the worst that was found.
+    #[serde(with = "pairs")]
     mixed: BTreeMap<(Option<FindingSeverity>, Option<FindingId>), Group>,
     /// Signatures of kinds from here on are among those.
     kinds_beyond: Option<u64>,
     /// By request, and by place: the first call that the agent does not go on with under some playbook, and what becomes of it
     /// under each.
-    ended: BTreeMap<u128, EndedCall>,
+    #[serde(with = "pairs")]
+    ended: BTreeMap<EndMark, EndedCall>,
     /// The names of the playbooks.
     playbooks: Vec<String>,
 }
@@ -226,7 +257,7 @@ impl Listing {
         let kind = self.kind(call.raw(), recorded, runs.clone(), templates);
         let rank = Rank::of(recorded.iter().chain(runs.clone().flat_map(|(_, record)| &record.findings)));
         let detail = || {
-            let records = runs.map(|(_, record)| record.clone()).collect();
+            let records = runs.map(|(_, record)| record.clone().without_raw()).collect();
             let (call, facts) = ((*call).clone(), call.known_facts());
             Box::new(ListedCall { call, facts, recorded: recorded.to_vec(), records })
         };
@@ -268,7 +299,7 @@ impl Listing {
     fn note_end<'r>(
         &self,
         call: &RecordedCall,
-        request: u128,
+        request: RequestMark,
         runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)> + Clone,
     ) {
         let ended =
@@ -283,45 +314,14 @@ impl Listing {
         if playbooks.is_empty() {
             playbooks.extend(runs.clone().map(|(names, _)| names.playbook.to_string()));
         }
-        for mark in [request, place_mark(call.place)] {
-            match known.entry(mark) {
-                Entry::Vacant(first) => drop(first.insert((place, new()))),
-                Entry::Occupied(mut first) if place < first.get().0 => drop(first.insert((place, new()))),
-                Entry::Occupied(_) => {}
-            }
-        }
-        while known.len() > ENDED_MAX {
-            known.pop_last();
+        for mark in [EndMark::Request(request), EndMark::Place(call.place)] {
+            note_first(known, mark, (place, &new));
         }
     }
 
-    /// Calls that were wanted.
-    pub fn calls(&self) -> u64 {
-        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.all().map(|group| group.count).sum()
-    }
-
-    /// The groups, the most serious first, then in the order of the inputs.
-    pub fn into_groups(self) -> Vec<Group> {
-        let groups = self.groups.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Groups { kinds, intents, mixed, ended, playbooks, .. } = groups;
-        let mut groups: Vec<Group> =
-            kinds.into_values().chain(intents.into_values()).chain(mixed.into_values()).collect();
-        for group in &mut groups {
-            let named = group.detail.recorded.iter().map(|finding| finding.other_line).max().filter(|line| *line > 0);
-            let named = named.and_then(|line| ended.get(&place_mark(Place { line, ..group.shown.0 })));
-            let before = ended.get(&group.request).filter(|(place, _)| *place < group.shown).or(named);
-            group.prevented = before.and_then(|(_, ended)| prevented(&playbooks, ended));
-        }
-        // A reference is a call's own name in its input alone.
-        let sources = &self.selection.sources;
-        if sources.name(1).is_some() {
-            for ((place, _), name) in groups.iter_mut().flat_map(|group| &mut group.members) {
-                *name = sources.describe(*place);
-            }
-        }
-        groups.sort_by_cached_key(Group::order);
-        groups
+    /// The groups of the calls that were taken.
+    pub fn into_groups(self) -> Groups {
+        self.groups.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Calls of the same kind went the same way: tool, findings, and under each playbook what was decided.
@@ -365,6 +365,73 @@ impl Listing {
 }
 
 impl Groups {
+    /// Takes in the groups of inputs that come behind `inputs` others, which these are of. `is_unfolded`: each call stands by
+    /// itself.
+    pub fn merge(&mut self, later: Groups, inputs: u32, is_unfolded: bool) {
+        let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        self.beyond = least(self.beyond, later.beyond);
+        self.kinds_beyond = least(self.kinds_beyond, later.kinds_beyond);
+        let intents = self.beyond.map_or_else(BTreeMap::new, |from| self.intents.split_off(&from));
+        let kinds = self.kinds_beyond.map_or_else(BTreeMap::new, |from| self.kinds.split_off(&from));
+        intents.into_values().chain(kinds.into_values()).for_each(|group| self.take_kind(group));
+        for (apart, group) in later.intents {
+            let group = group.behind(inputs);
+            match self.beyond.is_some_and(|beyond| apart >= beyond) {
+                true => self.take_kind(group),
+                false => merge(&mut self.intents, apart, group),
+            }
+        }
+        for group in later.kinds.into_values() {
+            // What tells single calls apart has the place of each in its own part.
+            let kind = if is_unfolded { FixedState::default().hash_one((group.kind, inputs)) } else { group.kind };
+            self.take_kind(Group { kind, ..group.behind(inputs) });
+        }
+        for (worst, group) in later.mixed {
+            merge(&mut self.mixed, worst, group.behind(inputs));
+        }
+        for (mark, ((place, number), ends)) in later.ended {
+            note_first(&mut self.ended, mark.behind(inputs), ((place.behind(inputs), number), || ends));
+        }
+        if self.playbooks.is_empty() {
+            self.playbooks = later.playbooks;
+        }
+        self.bound(if is_unfolded { usize::MAX } else { KINDS_MAX });
+    }
+
+    /// Calls that were wanted.
+    pub fn calls(&self) -> u64 {
+        self.all().map(|group| group.count).sum()
+    }
+
+    /// Whether there were so many ends of calls that some are forgotten.
+    pub fn has_forgotten(&self) -> bool {
+        self.ended.len() >= ENDED_MAX
+    }
+
+    /// The groups, the most serious first, then in the order of the inputs, which are called as in `sources`.
+    pub fn ranked(self, sources: &Sources) -> Vec<Group> {
+        let Groups { kinds, intents, mixed, ended, playbooks, .. } = self;
+        let mut groups: Vec<Group> =
+            kinds.into_values().chain(intents.into_values()).chain(mixed.into_values()).collect();
+        for group in &mut groups {
+            let named = group.detail.recorded.iter().map(|finding| finding.other_line).max().filter(|line| *line > 0);
+            let named = named.and_then(|line| ended.get(&EndMark::Place(Place { line, ..group.shown.0 })));
+            let before =
+                ended.get(&EndMark::Request(group.request)).filter(|(place, _)| *place < group.shown).or(named);
+            group.prevented = before.and_then(|(_, ended)| prevented(&playbooks, ended));
+        }
+        // A reference is a call's own name in its input alone.
+        if sources.name(1).is_some() {
+            for ((place, _), name) in groups.iter_mut().flat_map(|group| &mut group.members) {
+                if sources.is_named_apart(place.input) {
+                    *name = sources.describe(*place);
+                }
+            }
+        }
+        groups.sort_by_cached_key(Group::order);
+        groups
+    }
+
     fn all(&self) -> impl Iterator<Item = &Group> {
         self.kinds.values().chain(self.intents.values()).chain(self.mixed.values())
     }
@@ -392,6 +459,22 @@ impl Groups {
     }
 }
 
+/// Notes the end of a call under a mark, unless one before it is known.
+fn note_first(
+    known: &mut BTreeMap<EndMark, EndedCall>,
+    mark: EndMark,
+    (place, ends): ((Place, u64), impl FnOnce() -> Vec<Option<EndedAs>>),
+) {
+    match known.entry(mark) {
+        Entry::Vacant(first) => drop(first.insert((place, ends()))),
+        Entry::Occupied(mut first) if place < first.get().0 => drop(first.insert((place, ends()))),
+        Entry::Occupied(_) => {}
+    }
+    while known.len() > ENDED_MAX {
+        known.pop_last();
+    }
+}
+
 fn merge<K: Ord>(among: &mut BTreeMap<K, Group>, key: K, group: Group) {
     match among.entry(key) {
         Entry::Vacant(new) => drop(new.insert(group)),
@@ -404,7 +487,7 @@ impl Group {
     fn add(
         &mut self,
         call: &RecordedCall,
-        (intent, request): (u128, u128),
+        (intent, request): (u128, RequestMark),
         rank: Rank,
         detail: impl FnOnce() -> Box<ListedCall>,
     ) {
@@ -420,6 +503,22 @@ impl Group {
             (self.detail, self.shown, self.request) = (detail(), place, request);
             self.rank = rank;
         }
+    }
+
+    /// The same, of inputs that come behind `inputs` others.
+    fn behind(mut self, inputs: u32) -> Group {
+        let call = &mut self.detail.call;
+        call.place = call.place.behind(inputs);
+        for answer in &mut call.answers {
+            answer.place = answer.place.behind(inputs);
+        }
+        self.shown.0 = self.shown.0.behind(inputs);
+        for ((place, _), _) in &mut self.members {
+            *place = place.behind(inputs);
+        }
+        self.until = self.until.map(|(place, number)| (place.behind(inputs), number));
+        self.request = self.request.behind(inputs);
+        self
     }
 
     fn order(&self) -> ((bool, Rank), (Place, u64)) {
@@ -458,25 +557,20 @@ impl Group {
     }
 }
 
-/// A mark of the call at a place.
-fn place_mark(place: Place) -> u128 {
-    u128::from(place.input) << 64 | u128::from(place.line)
-}
-
 /// What becomes of a call, where its agent does not go on with it.
-const fn goes_on_without(end: OutcomeKind) -> Option<&'static str> {
+const fn goes_on_without(end: OutcomeKind) -> Option<EndedAs> {
     match end {
-        OutcomeKind::Escalated(_) => Some("goes to people"),
-        OutcomeKind::Deprecated(_) => Some("is given up"),
-        OutcomeKind::Reversed(_) => Some("is taken back"),
+        OutcomeKind::Escalated(_) => Some(EndedAs::ToPeople),
+        OutcomeKind::Deprecated(_) => Some(EndedAs::GivenUp),
+        OutcomeKind::Reversed(_) => Some(EndedAs::TakenBack),
         _ => None,
     }
 }
 
 /// Under which playbooks the call before goes which way.
-fn prevented(playbooks: &[String], ended: &[Option<&'static str>]) -> Option<String> {
+fn prevented(playbooks: &[String], ended: &[Option<EndedAs>]) -> Option<String> {
     let mut ways: Vec<(&str, Vec<String>)> = Vec::new();
-    for (name, way) in playbooks.iter().zip(ended).filter_map(|(name, way)| Some((name, (*way)?))) {
+    for (name, way) in playbooks.iter().zip(ended).filter_map(|(name, way)| Some((name, (*way)?.as_str()))) {
         let name = format!("`{}`", escape_unprintable(name));
         match ways.iter_mut().find(|(known, _)| *known == way) {
             Some((_, names)) => names.push(name),
@@ -554,12 +648,17 @@ mod tests {
         call
     }
 
+    fn ranked(listing: Listing) -> Vec<Group> {
+        let sources = listing.selection.sources.clone();
+        listing.into_groups().ranked(&sources)
+    }
+
     fn found(id: FindingId, count: u32) -> Finding {
         Finding::new(id, FindingBy::Recorded, CallId(0), count)
     }
 
     fn marks(of: u128) -> CallMarks {
-        CallMarks { intent: of, request: of, case: of }
+        CallMarks { intent: of, request: RequestMark { input: Some(0), request: of }, case: of }
     }
 
     #[test]
@@ -580,15 +679,15 @@ mod tests {
                 );
             }
         }
-        let counts: Vec<u64> = listing.into_groups().iter().map(|group| group.count).collect();
+        let counts: Vec<u64> = ranked(listing).iter().map(|group| group.count).collect();
         assert_eq!(counts, [10, 10]);
     }
 
     #[test]
     fn what_becomes_of_the_call_before_is_said_once_for_each_way() {
         let playbooks = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
-        let said = |ended: [Option<&'static str>; 3]| prevented(&playbooks, &ended);
-        let people = Some("goes to people");
+        let said = |ended: [Option<EndedAs>; 3]| prevented(&playbooks, &ended);
+        let people = Some(EndedAs::ToPeople);
         assert_eq!(
             said([people, None, people]).as_deref(),
             Some("under `a` and `c` the call before it goes to people")
@@ -611,7 +710,7 @@ mod tests {
     }
 
     fn shown(listing: Listing) -> Vec<(String, u64, Vec<String>)> {
-        let groups = listing.into_groups().into_iter();
+        let groups = ranked(listing).into_iter();
         groups.map(|group| (group.detail.call.reference(), group.count, group.alike().others)).collect()
     }
 
@@ -637,7 +736,7 @@ mod tests {
                 vec![found(FindingId::RetriedAfterConflict, 1), found(FindingId::UnsafeRetry, 1)],
             ),
         ];
-        let groups = listing(&calls).into_groups();
+        let groups = ranked(listing(&calls));
         let of = |group: &Group| (group.detail.call.reference(), group.severity());
         let unsafe_ones = ["#2", "#1"].map(|name| (name.to_owned(), Some(FindingSeverity::Unsafe)));
         assert_eq!(groups.iter().map(of).collect::<Vec<_>>(), unsafe_ones);
@@ -654,7 +753,7 @@ mod tests {
         for _ in 0..3 {
             calls.rotate_left(1);
             let listing = listing(&calls);
-            assert_eq!((listing.calls(), shown(listing)), (3, one.clone()), "in any order");
+            assert_eq!((3, shown(listing)), (3, one.clone()), "in any order");
         }
     }
 
@@ -671,7 +770,7 @@ mod tests {
                     &mut MessageTemplates::default(),
                 );
             }
-            listing.into_groups()
+            ranked(listing)
         };
         let groups = take(FindingId::DuplicateEffect, [2, 3, 2]);
         let counts: Vec<_> = groups.iter().map(|group| (group.count, group.alike().several_intents)).collect();
@@ -698,7 +797,7 @@ mod tests {
                     &mut MessageTemplates::default(),
                 );
             }
-            let group = listing.into_groups().remove(0);
+            let group = ranked(listing).remove(0);
             (group.count, group.alike().others)
         };
         let others = vec!["b.jsonl:2".to_owned(), "b.jsonl:3".to_owned()];
@@ -720,7 +819,7 @@ mod tests {
                 &mut MessageTemplates::default(),
             );
         }
-        let groups = listing.into_groups();
+        let groups = ranked(listing);
         assert_eq!(groups.len(), INTENTS_MAX + 1);
         assert_eq!(groups.iter().map(|group| group.count).sum::<u64>(), most);
         assert_eq!(groups.iter().filter(|group| group.alike().several_intents).count(), 1);
@@ -740,7 +839,7 @@ mod tests {
                 &mut MessageTemplates::default(),
             );
         }
-        let groups = listing.into_groups();
+        let groups = ranked(listing);
         assert_eq!(groups.len(), KINDS_MAX + 1);
         assert_eq!(groups.iter().map(|group| group.count).sum::<u64>(), most);
         assert_eq!(groups.iter().filter(|group| group.is_mixed).count(), 1);

@@ -20,7 +20,7 @@ const INPUTS: usize = 8;
 const NAME: usize = 100;
 
 /// Notes on an input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct InputNote {
     /// Its name.
     pub name: String,

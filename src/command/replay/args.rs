@@ -97,6 +97,11 @@ pub struct Options {
     #[arg(long, conflicts_with_all = ["seeds", "same_decisions"])]
     pub chain: bool,
 
+    /// Write the sums of the traces as a file that `playproof merge` adds to others, in place of a page. No run may be in two
+    /// such files
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "record", "crash_everywhere", "audit", "same_decisions", "stats", "format", "report", "envelope", "show_args", "strict"])]
+    pub partial: Option<String>,
+
     /// Only compare the decisions that a trace has (`decision` lines) with those of the playbook: exit with 1 if they differ
     #[arg(long, conflicts_with_all = ["record", "only", "call", "run", "all"])]
     pub same_decisions: bool,

@@ -45,6 +45,9 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let (fixtures, traces): (Vec<String>, Vec<String>) =
         paths.files().iter().cloned().partition(|path| inputs::is_fixture(path));
     match (fixtures.is_empty(), traces.is_empty()) {
+        (false, _) if args.partial.is_some() => Err(Failure::new("`--partial` writes the sums of traces")
+            .help(format!("a fixture (here {}) is one scenario, and shown whole", fixtures.join(", ")))
+            .next(args.flags.without(&["--partial"]).after(Command::new("playproof replay").paths(&fixtures)))),
         (false, true) => run_fixture(args, &fixtures, &project, &tools, terminal, output),
         (false, false) => Err(Failure::new("a fixture and a trace cannot be replayed by one command")
             .help(format!("a fixture (here {}) scripts its own upstream; replay it by itself", fixtures.join(", ")))

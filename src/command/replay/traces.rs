@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use super::args::{Args, Format, Options};
 use super::audit::AuditFile;
+use super::partial::{self, Parts, Sums};
 use super::prepared::{arguments, arguments_of_page, plans};
 use super::recording;
 use super::shown::{CallDrawing, heading};
@@ -14,9 +15,9 @@ use crate::output::{Output, json_to_stdout, say};
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
-use crate::{inputs, missing_answer, playbooks, reports};
+use crate::{files, inputs, missing_answer, playbooks, reports};
 use playproof_analysis::recorded::Arguments;
-use playproof_analysis::replay::{FailureCounts, Replayed};
+use playproof_analysis::replay::{FailureCounts, PartLinks, Replayed};
 use playproof_engine::event::{Finding, FindingSeverity, PlaybookNames};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
@@ -31,6 +32,7 @@ use playproof_report::json;
 use playproof_report::json::{Object, document};
 use playproof_report::listing::{CallSelection, Group, ListedCall, Listing, Only};
 use playproof_report::opening::{Sharper, sharper};
+use playproof_report::overview::InputNote;
 use playproof_report::replay::{ReplayPage, page as page_of_replay};
 use playproof_report::summary::Totals;
 use playproof_report::text;
@@ -50,6 +52,9 @@ pub fn run(
     terminal: &Terminal,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
+    if let Some(file) = &args.partial {
+        partial::refuse(args, file, paths)?;
+    }
     let (plans, loaded) = plans(&playbooks::names(&args.playbooks, project), tools, args.seed)?;
     if args.same_decisions {
         return recording::compare(args, paths, (&plans, tools), project, terminal, output);
@@ -64,8 +69,9 @@ pub fn run(
         listing: Listing::new(selection.clone()),
         sources: sources.clone(),
         envelope: args.envelope,
-        has_page: args.report.is_some(),
+        has_page: args.report.is_some() || args.partial.is_some(),
         audits: audit.is_some(),
+        links: args.partial.is_some(),
         spare: Mutex::default(),
     };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
@@ -79,41 +85,89 @@ pub fn run(
     };
     let mut audited = Vec::new();
     let (mut written, mut failures) = (0, vec![FailureCounts::default(); plans.len()]);
+    let mut links = PartLinks::default();
     let streamed = stream.write(&plans, &watcher, project, terminal, |mut part: Part| {
         // An empty selection is refused, so the head comes with the first selected call.
         let head = if written == 0 { FORMAT } else { b"" };
         written += part.written;
         audited.append(&mut part.audited);
         failures.iter_mut().zip(part.failures.drain(..)).for_each(|(all, later)| all.merge(later));
+        links.extend(std::mem::take(&mut part.links));
         let lines = &part.lines;
         let result = if lines.is_empty() { Ok(()) } else { json_to_stdout(head).and_then(|()| json_to_stdout(lines)) };
         watcher.keep(part);
         result
     })?;
     audit.map(|file| file.write(&audited, output)).transpose()?;
-    refuse_empty(args, paths, if lines { written } else { watcher.listing.calls() })?;
+    let groups = watcher.listing.into_groups();
+    let Streamed { replayed, notes, unread } = streamed;
+    let sums = Sums { replayed, notes, failures, groups };
+    if let Some(file) = &args.partial {
+        return unread.map_or_else(|| partial::write(args, file, (paths, project, &plans), (sums, links), output), Err);
+    }
+    refuse_empty(args, paths, if lines { written } else { sums.groups.calls() })?;
     if lines && written == 0 {
         output.json(FORMAT)?;
     }
-    let named = (args.tools.as_deref(), loaded.first());
-    playbooks::warn_of_arguments(&streamed.replayed.arguments, named, project, terminal)?;
-    let groups = watcher.listing.into_groups();
-    say_ambiguous(args, &groups, sources);
-    let page =
-        Page { args, paths, terminal, plans: &plans, beyond: &beyond, only: &selection.only, streamed: &streamed };
-    let report = || page.doc(&groups, &failures, &loaded, arguments_of_page(args)).html();
-    reports::write_page(args.report.as_ref(), report, output)?;
-    page.write(&groups, &loaded, output)?;
-    if args.format == Format::Table {
-        let resolved = inputs::resolved(paths.files(), &project.redaction, |_| true)?;
-        if !resolved.is_empty() {
-            output.lines(&resolved)?;
-        }
-    }
-    let exit = exit(&streamed.replayed, args.strict);
-    streamed.all_read().map(|_| exit)
+    let drawn = Drawn { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
+    let exit = drawn.show(sums, &[], output)?;
+    unread.map_or(Ok(exit), Err)
 }
 
+/// Shows the sums of parts, as `replay` shows those of their traces.
+///
+/// # Errors
+/// The parts cannot be added; what is selected of them is empty.
+pub fn show_merged(args: &Args, parts: Parts, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
+    let project = Project::find()?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
+    let (plans, loaded) = plans(&playbooks::names(&args.playbooks, &project), &tools, args.seed)?;
+    let paths = InputPaths::read_before(parts.files());
+    let selection = selection(args, &plans, paths.sources())?;
+    let (sums, remarks) = parts.add((args, &project), &plans, paths.sources())?;
+    refuse_empty(args, &paths, sums.groups.calls())?;
+    let (paths, project) = (&paths, &project);
+    let drawn = Drawn { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
+    drawn.show(sums, &remarks, output)
+}
+
+/// What the sums of a replay are shown with.
+struct Drawn<'a> {
+    args: &'a Args,
+    paths: &'a InputPaths,
+    project: &'a Project,
+    terminal: &'a Terminal,
+    plans: &'a [Plan],
+    loaded: &'a [Loaded],
+    selection: &'a CallSelection,
+}
+
+impl Drawn<'_> {
+    /// Writes the page, with `remarks` on what is not exact; gives the exit code of the replay.
+    fn show(&self, sums: Sums, remarks: &[String], output: &mut Output) -> Result<Exit, Failure> {
+        let Drawn { args, paths, project, terminal, plans, loaded, selection } = *self;
+        let Sums { replayed, notes, failures, groups } = sums;
+        let named = (args.tools.as_deref(), loaded.first());
+        playbooks::warn_of_arguments(&replayed.arguments, named, project, terminal)?;
+        let groups = groups.ranked(paths.sources());
+        say_ambiguous(args, &groups, paths.sources());
+        let beyond = args.beyond_tape.clone().unwrap_or_default();
+        let (only, replayed, notes) = (&selection.only, &replayed, &*notes);
+        let page = Page { args, paths, terminal, plans, beyond: &beyond, only, replayed, notes, remarks };
+        let report = || page.doc(&groups, &failures, loaded, arguments_of_page(args)).html();
+        reports::write_page(args.report.as_ref(), report, output)?;
+        page.write(&groups, loaded, output)?;
+        if args.format == Format::Table {
+            let resolved = inputs::resolved(paths.files(), &project.redaction, |_| true)?;
+            if !resolved.is_empty() {
+                output.lines(&resolved)?;
+            }
+        }
+        Ok(exit(replayed, args.strict))
+    }
+}
+
+/// Which calls are listed.
 fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<CallSelection, Failure> {
     let everything = args.all || args.call.is_some() || args.run.is_some() || args.format == Format::Jsonl;
     let only = match args.only.as_deref() {
@@ -209,7 +263,10 @@ struct Page<'a> {
     plans: &'a [Plan],
     beyond: &'a MissingAnswerPolicy,
     only: &'a Only,
-    streamed: &'a Streamed,
+    replayed: &'a Replayed,
+    notes: &'a [InputNote],
+    /// What is not as exact as in one replay.
+    remarks: &'a [String],
 }
 
 impl Page<'_> {
@@ -229,15 +286,15 @@ impl Page<'_> {
 
     fn doc(&self, groups: &[Group], failures: &[FailureCounts], loaded: &[Loaded], arguments: Arguments) -> Doc {
         let (shown, playbooks) = (self.shown(groups), self.playbooks());
-        let (sharper, whole, next) = (self.sharper(), self.whole(), self.next(shown));
+        let (sharper, said, next) = (self.sharper(), self.said().join(" "), self.next(shown));
         let worst = groups.first().and_then(Group::severity);
         let page = ReplayPage {
-            totals: Totals { replayed: self.replayed(), names: &playbooks },
-            notes: &self.streamed.notes,
+            totals: Totals { replayed: self.replayed, names: &playbooks },
+            notes: self.notes,
             failures,
             sharper: sharper.as_ref(),
             has_counts: self.args.stats || self.args.format == Format::Markdown,
-            whole: whole.as_deref(),
+            whole: Some(&*said).filter(|said| !said.is_empty()),
             heading: &heading(self.only, shown.len(), groups),
             of_worst: groups.iter().filter(|group| group.severity() == worst).count(),
             next: next.as_ref(),
@@ -260,8 +317,10 @@ impl Page<'_> {
     fn replayed_json(&self, begun: Object) -> Object {
         let selected: Vec<(&str, &str)> = self.selected().collect();
         let selected = (!selected.is_empty()).then(|| selected.into_iter().collect::<Object>());
-        let (playbooks, notes, sources) = (self.playbooks(), &self.streamed.notes, self.paths.sources());
-        begun.maybe("listed_only", selected).and(&json::replayed(self.replayed(), &playbooks, notes, sources))
+        let (playbooks, notes, sources) = (self.playbooks(), self.notes, self.paths.sources());
+        let begun = begun.maybe("listed_only", selected);
+        let begun = if self.remarks.is_empty() { begun } else { begun.with("approximate", self.remarks) };
+        begun.and(&json::replayed(self.replayed, &playbooks, notes, sources))
     }
 
     /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
@@ -271,6 +330,11 @@ impl Page<'_> {
         all.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)))
     }
 
+    /// What is said of the numbers below them.
+    fn said(&self) -> Vec<String> {
+        self.whole().into_iter().chain(self.remarks.iter().cloned()).collect()
+    }
+
     /// The note that a selection chooses only what is listed: the summary covers the whole input.
     fn whole(&self) -> Option<String> {
         let flags: Vec<String> =
@@ -278,10 +342,6 @@ impl Page<'_> {
         let said = "Counted above, and judged by the exit code: the whole input. Listed below: only what";
         (!flags.is_empty())
             .then(|| text::escape_unprintable(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
-    }
-
-    fn replayed(&self) -> &Replayed {
-        &self.streamed.replayed
     }
 
     fn playbooks(&self) -> Vec<&PlaybookNames> {
@@ -305,10 +365,16 @@ impl Page<'_> {
         recorded.chain(own).min().map_or(0, |(_, playbook)| playbook)
     }
 
+    /// An input that can be named again; what came through several pipes is gone.
+    fn again(&self, input: u32) -> Option<&str> {
+        let pipes = self.paths.files().iter().filter(|file| *file == files::STDIN).count();
+        self.paths.file(input).filter(|_| pipes < 2)
+    }
+
     /// The command that would make the picture sharper.
     fn sharper(&self) -> Option<Command> {
-        self.paths.file(0)?; // what came through a pipe is gone
-        match sharper(self.replayed())? {
+        self.again(0)?;
+        match sharper(self.replayed)? {
             Sharper::Facts => {
                 let command = Command::new("playproof confirm").paths(self.paths.shortest());
                 Some(self.args.flags.reading(&["--tools"]).after(command))
@@ -324,7 +390,7 @@ impl Page<'_> {
     /// The one command to run next: the worst call, explained.
     fn next(&self, shown: &[Group]) -> Option<Command> {
         let call = &shown.first()?.detail.call;
-        let input = self.paths.file(call.place.input)?;
+        let input = self.again(call.place.input)?;
         let name = self.paths.sources().name_of(&call.reference(), call.place);
         let command = Command::new("playproof explain").path(input).name(&name);
         let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));

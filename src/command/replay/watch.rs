@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use playproof_analysis::envelope::EnvelopeKind;
-use playproof_analysis::replay::{CallResult, FailureCounts, MessageTemplates, Observer};
+use playproof_analysis::replay::{CallResult, FailureCounts, MessageTemplates, Observer, PartLinks};
 use playproof_engine::event::{Finding, FindingBy, PlaybookNames, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::SimulationRecord;
@@ -26,6 +26,8 @@ pub struct Watcher {
     pub has_page: bool,
     /// The lines of `--audit` are wanted.
     pub audits: bool,
+    /// What links these calls to those of other parts is wanted.
+    pub links: bool,
     /// Parts that were written out, to be filled again.
     pub spare: Mutex<Vec<Part>>,
 }
@@ -41,6 +43,8 @@ pub struct Part {
     pub written: u64,
     /// Failures by verdict and template, one a playbook, if they are counted.
     pub failures: Vec<FailureCounts>,
+    /// What may link these calls to those of other parts.
+    pub links: PartLinks,
     reference: [String; 1],
     templates: MessageTemplates,
     findings: Vec<Finding>,
@@ -60,6 +64,9 @@ impl Observer for Watcher {
             for (counts, record) in part.failures.iter_mut().zip(seen.records()) {
                 counts.add(&seen.call, record, &mut part.templates);
             }
+        }
+        if self.links {
+            part.links.add(seen);
         }
         if self.audits {
             self.audit(seen, runs.clone(), part);

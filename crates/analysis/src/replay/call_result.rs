@@ -44,7 +44,7 @@ impl std::ops::Deref for ShownCall<'_> {
 }
 
 /// The tool facts of a call under each playbook.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FactsUsed(Vec<ToolFacts>);
 
 impl FactsUsed {
@@ -54,13 +54,30 @@ impl FactsUsed {
     }
 }
 
+/// A request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct RequestMark {
+    /// Its input; none: runs and inputs do not matter.
+    pub input: Option<u32>,
+    /// The hash of what is asked for.
+    pub request: u128,
+}
+
+impl RequestMark {
+    /// The same, of an input that comes behind `inputs` others.
+    #[must_use]
+    pub fn behind(self, inputs: u32) -> RequestMark {
+        RequestMark { input: self.input.map(|input| input.saturating_add(inputs)), ..self }
+    }
+}
+
 /// What calls have in common, as hashes of what is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallMarks {
     /// Their intent; unique within an input.
     pub intent: u128,
-    /// Their request, under whatever key; unique among all inputs.
-    pub request: u128,
+    /// Their request, under whatever key.
+    pub request: RequestMark,
     /// What they ask for, in whatever run.
     pub case: u128,
 }

@@ -6,7 +6,7 @@ use super::frequent::Frequent;
 const MAX_NAMES: usize = 200;
 
 /// Counts of the most frequent names. A count lacks what came while its name was rare.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
     names: Frequent<Box<str>, ()>,
     total: u64,
@@ -45,6 +45,11 @@ impl Counts {
     /// The count of rare names, beyond the 200 most frequent.
     pub fn others(&self) -> u64 {
         self.total - self.rows().iter().map(|(_, count)| count).sum::<u64>()
+    }
+
+    /// What the count of a name may lack at most.
+    pub const fn missed_at_most(&self) -> u64 {
+        self.names.missed_at_most()
     }
 
     /// Everything that was counted.

@@ -13,7 +13,7 @@ const SMALL: usize = 16;
 const DIGITS: u64 = 1_000;
 
 /// How often each value was seen. At most 17,200 of them are kept: 1,000 below 1,000, then 900 for each power of ten.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Distribution {
     small: [u64; SMALL],
     /// The other values.

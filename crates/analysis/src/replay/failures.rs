@@ -12,7 +12,7 @@ use super::message_template::MessageTemplates;
 const ROWS_MAX: usize = 500;
 
 /// How often each template was seen with each verdict. A count lacks what came while its row was rare.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FailureCounts {
     rows: Frequent<(VerdictId, Box<str>), ()>,
     total: u64,
@@ -56,6 +56,11 @@ impl FailureCounts {
         rows.sort_by(|one, other| other.2.cmp(&one.2).then_with(|| (one.0, one.1).cmp(&(other.0, other.1))));
         rows.truncate(ROWS_MAX);
         rows
+    }
+
+    /// What a count may lack at most.
+    pub const fn missed_at_most(&self) -> u64 {
+        self.rows.missed_at_most()
     }
 
     /// Every failure that was counted.

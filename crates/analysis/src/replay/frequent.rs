@@ -6,9 +6,15 @@ use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::pairs;
+
 /// Things by what tells them apart, each with what is counted of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(
+    bound = "K: Ord + serde::Serialize + serde::de::DeserializeOwned, V: serde::Serialize + serde::de::DeserializeOwned"
+)]
 pub struct Frequent<K, V> {
+    #[serde(with = "pairs")]
     rows: BTreeMap<K, FrequentRow<V>>,
     /// So many stay when it is cut; up to twice as many are there.
     most: usize,
@@ -17,7 +23,7 @@ pub struct Frequent<K, V> {
 }
 
 /// One thing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FrequentRow<V> {
     /// What is counted of it beside how often it was.
     pub value: V,
@@ -31,6 +37,11 @@ impl<K: Ord + Clone, V: Default> Frequent<K, V> {
     /// Nothing yet; the `most` most frequent things will stay.
     pub const fn new(most: usize) -> Frequent<K, V> {
         Frequent { rows: BTreeMap::new(), most, floor: 0 }
+    }
+
+    /// What the count of a thing may lack at most; 0: all counts are exact.
+    pub const fn missed_at_most(&self) -> u64 {
+        self.floor
     }
 
     /// Counts what is there.
@@ -69,6 +80,12 @@ impl<K: Ord + Clone, V: Default> Frequent<K, V> {
             merge(&mut mine.value, row.value);
         }
         self.floor += later.floor;
+    }
+
+    /// The same things under other keys, which stay different.
+    #[must_use]
+    pub fn with_keys(self, key: impl Fn(K) -> K) -> Frequent<K, V> {
+        Frequent { rows: self.rows.into_iter().map(|(known, row)| (key(known), row)).collect(), ..self }
     }
 
     /// Only the most frequent ones; the others go to `folded`.

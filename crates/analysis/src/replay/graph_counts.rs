@@ -7,7 +7,7 @@ use playproof_engine::event::AdmissionRefusal;
 use playproof_engine::sim::{GateAct, GateStep};
 
 /// Refusals by kind, in the order of [`AdmissionRefusal::OF_GATE`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Refusals([u64; 3]);
 
 impl Refusals {
@@ -36,7 +36,7 @@ impl Refusals {
 }
 
 /// The sums over gated calls.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct GraphCounts {
     /// Gated calls.
     pub calls: u64,

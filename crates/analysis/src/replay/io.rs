@@ -12,6 +12,7 @@ use playproof_intake::input::{ReadError, TraceInput};
 use playproof_intake::redact::RedactionRules;
 
 use super::call_result::CallResult;
+use super::counts::Counts;
 use super::lanes::SessionOptions;
 use super::possible_duplicates::PossibleDuplicates;
 use super::run_ends::UnsettledRuns;
@@ -64,7 +65,7 @@ impl Observer for () {
 }
 
 /// The account of one input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct InputAccount {
     /// Its name for people.
     pub name: String,
@@ -72,12 +73,13 @@ pub struct InputAccount {
     pub ledger: InputLedger,
     /// Its first unknown names.
     pub first_unknown: FirstUnknown,
-    /// The first lines that were skipped.
+    /// The first lines that were skipped; no partial result has them.
+    #[serde(skip)]
     pub skipped: Vec<Report>,
 }
 
 /// The result of a replay.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Replayed {
     /// One a playbook.
     pub summaries: Vec<Summary>,
@@ -94,6 +96,29 @@ pub struct Replayed {
 }
 
 impl Replayed {
+    /// Adds the replay of further inputs, which come behind these.
+    pub fn merge(&mut self, later: Replayed) {
+        let before = u32::try_from(self.inputs.len()).unwrap_or(u32::MAX);
+        for (mine, later) in self.summaries.iter_mut().zip(later.summaries) {
+            mine.off_tape_runs += later.off_tape_runs; // runs belong to one input
+            mine.off_tape_runs_bound |= later.off_tape_runs_bound;
+            mine.merge(&later.behind(before));
+        }
+        self.inputs.extend(later.inputs);
+        self.recorded.merge(&later.recorded);
+        self.possible_duplicates.merge(&later.possible_duplicates);
+        self.unsettled_runs.merge(later.unsettled_runs, before);
+        for (tool, arguments) in later.arguments {
+            self.arguments.entry(tool).or_default().extend(arguments);
+        }
+    }
+
+    /// What a count by name may lack at most, because there are too many names.
+    pub fn missed_at_most(&self) -> u64 {
+        let by_name = self.summaries.iter().map(Summary::missed_at_most);
+        by_name.chain(self.possible_duplicates.lists().map(Counts::missed_at_most)).max().unwrap_or(0)
+    }
+
     /// The account of all inputs together.
     pub fn ledger(&self) -> InputLedger {
         self.inputs.iter().fold(InputLedger::default(), |all, input| all.and(&input.ledger))

@@ -19,6 +19,8 @@ mod lanes;
 mod message_template;
 mod odd_steps;
 mod open_actions;
+pub mod pairs;
+mod parts_link;
 mod pipeline;
 mod possible_duplicates;
 mod recorded;
@@ -34,7 +36,7 @@ mod told_again;
 mod used_keys;
 
 pub use attempts::{Judges, finding, judge as judge_attempts};
-pub use call_result::{CallMarks, CallResult, FactsUsed, ShownCall};
+pub use call_result::{CallMarks, CallResult, FactsUsed, RequestMark, ShownCall};
 pub use counts::Counts;
 pub use distribution::{Distribution, Percentiles};
 pub use engine::replay;
@@ -46,6 +48,7 @@ pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replaye
 pub use lanes::{SessionOptions, Sessions, key_hash};
 pub use message_template::{MessageTemplates, has_predicate, head, write_template};
 pub use odd_steps::{OddStepCount, OddSteps};
+pub use parts_link::PartLinks;
 pub use possible_duplicates::PossibleDuplicates;
 pub use recorded::RecordingAnalysis;
 pub use run_ends::{UnsettledRuns, UnsettledWrite};

@@ -5,7 +5,7 @@ use playproof_engine::call::Place;
 use playproof_engine::sim::OddStep;
 
 /// Calls that are not taken for steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OddSteps {
     /// Their action is not found.
     pub no_action: OddStepCount,
@@ -14,7 +14,7 @@ pub struct OddSteps {
 }
 
 /// How many, and the place of the first; none: there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OddStepCount {
     /// How many.
     pub calls: u64,
@@ -30,6 +30,15 @@ impl OddSteps {
             OddStep::NoStep => &mut self.no_step,
         };
         count.merge(OddStepCount { calls: 1, first: Some(place) });
+    }
+
+    /// The same, of inputs that come behind `inputs` others.
+    #[must_use]
+    pub fn behind(mut self, inputs: u32) -> OddSteps {
+        for count in [&mut self.no_action, &mut self.no_step] {
+            count.first = count.first.map(|place| place.behind(inputs));
+        }
+        self
     }
 
     /// Adds what was counted elsewhere.

@@ -3,7 +3,7 @@
 use super::counts::Counts;
 
 /// Calls that may have made an effect again, by tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PossibleDuplicates {
     /// The tool is not declared: it may be a read.
     pub undeclared: Counts,
@@ -24,6 +24,13 @@ pub struct PossibleDuplicates {
 }
 
 impl PossibleDuplicates {
+    /// Each list.
+    pub fn lists(&self) -> impl Iterator<Item = &Counts> {
+        let PossibleDuplicates { undeclared, keyed, failed, resent, .. } = self;
+        let PossibleDuplicates { without_run, two_inputs, without_arguments, begun_again, .. } = self;
+        [undeclared, keyed, failed, resent, without_run, two_inputs, without_arguments, begun_again].into_iter()
+    }
+
     /// Adds what was counted later.
     pub fn merge(&mut self, later: &PossibleDuplicates) {
         self.undeclared.merge(&later.undeclared);

@@ -21,7 +21,7 @@ const MOST: usize = 65_536;
 const LISTED: usize = 20;
 
 /// Runs that end on a write whose effect is unknown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct UnsettledRuns {
     /// How many there are.
     pub count: u64,
@@ -29,8 +29,17 @@ pub struct UnsettledRuns {
     pub first: Vec<UnsettledWrite>,
 }
 
+impl UnsettledRuns {
+    /// Adds those of inputs that come behind `inputs` others.
+    pub fn merge(&mut self, later: UnsettledRuns, inputs: u32) {
+        self.count += later.count;
+        let first = later.first.into_iter().map(|write| UnsettledWrite { place: write.place.behind(inputs), ..write });
+        self.first.extend(first.take(LISTED.saturating_sub(self.first.len())));
+    }
+}
+
 /// A write whose effect is unknown, as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct UnsettledWrite {
     /// Where it stands.
     pub place: Place,

@@ -25,7 +25,7 @@ pub trait Sum: Copy + Default {
 }
 
 /// The dispatcher of a call, as the trace names it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct DispatcherName {
     /// The input.
     pub input: u32,
@@ -48,7 +48,8 @@ impl DispatcherName {
 }
 
 /// Sums by dispatcher, and in its dispatcher by server where there is one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(bound = "V: serde::Serialize + serde::de::DeserializeOwned")]
 pub struct ByDispatcher<V> {
     /// Of all dispatchers.
     pub total: V,
@@ -74,6 +75,12 @@ impl<V: Sum> ByDispatcher<V> {
         self.rows.merge(later.rows.clone(), |mine, later| mine.add(later), |_, _| {});
     }
 
+    /// The same, of inputs that come behind `inputs` others.
+    fn behind(self, inputs: u32) -> ByDispatcher<V> {
+        let name = |name: DispatcherName| DispatcherName { input: name.input.saturating_add(inputs), ..name };
+        ByDispatcher { rows: self.rows.with_keys(|(of, server)| (name(of), server)), ..self }
+    }
+
     /// The most frequent rows, the most frequent first. A row lacks what came while it was rare.
     pub fn rows(&self) -> Vec<(&DispatcherName, Option<&str>, V)> {
         let mut rows: Vec<_> = self.rows.rows().collect();
@@ -84,7 +91,7 @@ impl<V: Sum> ByDispatcher<V> {
 }
 
 /// What happened to the circuit of a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CircuitCounts {
     /// How often it opened.
     pub opened: u64,
@@ -110,7 +117,7 @@ impl Sum for CircuitCounts {
 }
 
 /// What a retry budget was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RetryBudgetCounts {
     /// Retries that it paid for.
     pub retries: u64,
@@ -133,7 +140,7 @@ impl Sum for RetryBudgetCounts {
 }
 
 /// What a run took of its budget of tool calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ToolCallCounts {
     /// The tool calls that it took.
     pub taken: u64,
@@ -153,7 +160,7 @@ impl Sum for ToolCallCounts {
 }
 
 /// What calls shared under one playbook.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SharedCounts {
     /// Refused calls, in the order of [`AdmissionRefusal::ALL`].
     pub refused: [u64; AdmissionRefusal::ALL.len()],
@@ -270,6 +277,22 @@ impl SharedCounts {
         if let Some((_, budget)) = self.retry_budgets.get_mut(id.index()) {
             budget.add(DispatcherName::of(call), server, counts);
         }
+    }
+
+    /// The same, of inputs that come behind `inputs` others.
+    #[must_use]
+    pub fn behind(self, inputs: u32) -> SharedCounts {
+        let SharedCounts { refused, circuits, retry_budgets, tool_calls } = self;
+        let retry_budgets = retry_budgets.into_iter().map(|(name, of)| (name, of.behind(inputs))).collect();
+        let (circuits, tool_calls) = (circuits.map(|of| of.behind(inputs)), tool_calls.map(|of| of.behind(inputs)));
+        SharedCounts { refused, circuits, retry_budgets, tool_calls }
+    }
+
+    /// What the count of a dispatcher may lack at most.
+    pub fn missed_at_most(&self) -> u64 {
+        let budgets = self.retry_budgets.iter().map(|(_, of)| of.rows.missed_at_most());
+        let circuits = self.circuits.iter().map(|of| of.rows.missed_at_most());
+        budgets.chain(circuits).chain(self.tool_calls.iter().map(|of| of.rows.missed_at_most())).max().unwrap_or(0)
     }
 
     /// Adds what was counted over later calls.

@@ -24,7 +24,7 @@ use playproof_intake::simd;
 
 use super::attempts::{self, Judges};
 use super::buffer_pool::BufferPool;
-use super::call_result::{CallMarks, CallResult, ShownCall};
+use super::call_result::{CallMarks, CallResult, RequestMark, ShownCall};
 use super::counts::Counts;
 use super::facts_cache::FactsCache;
 use super::io::{InputAccount, Inputs, ReplayOptions, UnreadInput};
@@ -356,9 +356,9 @@ impl<'a> Stages<'a> {
             summary.add_recorded_findings(call, record, findings);
         }
         let (hashes, across_runs) = (&closed.hashes, facts.first().is_some_and(|facts| facts.across_runs));
-        let input = if across_runs { 0 } else { u128::from(call.place.input) };
+        let request = RequestMark { input: (!across_runs).then_some(call.place.input), request: hashes.request };
         let case = hash::joined([hashes.tool, hashes.args]);
-        let marks = CallMarks { intent: hashes.intent(), request: hashes.request ^ input, case };
+        let marks = CallMarks { intent: hashes.intent(), request, case };
         let dispatcher = hashes.dispatcher;
         let call = ShownCall { shown: closed.shown(), raw: call, facts };
         let run = closed.hashes.run;

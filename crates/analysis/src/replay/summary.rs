@@ -18,12 +18,27 @@ use super::shared_counts::SharedCounts;
 use super::step_order::has_steps;
 
 /// How often each finding was seen, recorded or by the playbook: the calls that show it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "Vec<(FindingKind, FindingBy, u64)>", from = "Vec<(FindingKind, FindingBy, u64)>")]
 pub struct FindingCounts([[[u64; 2]; FindingId::ALL.len()]; FindingSeverity::ALL.len()]);
 
 impl Default for FindingCounts {
     fn default() -> FindingCounts {
         FindingCounts([[[0; 2]; FindingId::ALL.len()]; FindingSeverity::ALL.len()])
+    }
+}
+
+impl From<FindingCounts> for Vec<(FindingKind, FindingBy, u64)> {
+    fn from(counts: FindingCounts) -> Self {
+        counts.rows().collect()
+    }
+}
+
+impl From<Vec<(FindingKind, FindingBy, u64)>> for FindingCounts {
+    fn from(rows: Vec<(FindingKind, FindingBy, u64)>) -> FindingCounts {
+        let mut counts = FindingCounts::default();
+        rows.into_iter().for_each(|(kind, by, count)| counts.add(kind, by, count));
+        counts
     }
 }
 
@@ -58,7 +73,7 @@ impl FindingCounts {
 }
 
 /// What the ledgers hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Effects {
     /// Proved by a recorded `ok` of a write.
     pub recorded: u64,
@@ -73,7 +88,7 @@ pub struct Effects {
 }
 
 /// The sums over all calls under one playbook.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Summary {
     /// Calls.
     pub calls: u64,
@@ -318,6 +333,20 @@ impl Summary {
         if let (Some(shared), Some(later)) = (&mut self.shared, &later.shared) {
             shared.merge(later);
         }
+    }
+
+    /// The same, of inputs that come behind `inputs` others.
+    #[must_use]
+    pub fn behind(mut self, inputs: u32) -> Summary {
+        self.odd_steps = self.odd_steps.behind(inputs);
+        self.shared = self.shared.map(|shared| shared.behind(inputs));
+        self
+    }
+
+    /// What a count by name may lack at most.
+    pub fn missed_at_most(&self) -> u64 {
+        let shared = self.shared.as_ref().map_or(0, SharedCounts::missed_at_most);
+        shared.max(self.unclassified.missed_at_most()).max(self.suspected.missed_at_most())
     }
 
     /// How many calls ended in this outcome.

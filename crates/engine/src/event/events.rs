@@ -271,7 +271,7 @@ const _: () = {
 };
 
 /// One decision, when it was made and about which call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct DecisionEvent {
     /// The moment, in virtual time.
     pub at: Instant,
@@ -334,7 +334,7 @@ impl Decision {
 }
 
 /// A change of a breaker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum CircuitChange {
     /// No request passes.
     Opened {

@@ -320,7 +320,7 @@ impl fmt::Display for Class {
 
 /// A number from 0 to 1 that an answer brings, so that the dispatcher needs no randomness of its own. Stored plus one, so
 /// that an optional draw is as small as a draw.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Draw(NonZeroU32);
 
 impl Draw {
@@ -372,7 +372,7 @@ impl fmt::Debug for Draw {
 }
 
 /// Tokens that are left. Stored plus one, so that an optional value is as small as a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct TokensLeft(NonZeroU64);
 
 impl TokensLeft {

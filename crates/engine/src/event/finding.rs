@@ -125,7 +125,7 @@ impl FindingId {
 }
 
 /// What findings are counted by: one id may be found at two severities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct FindingKind {
     /// The severity.
     pub severity: FindingSeverity,
@@ -149,7 +149,7 @@ impl FindingKind {
 }
 
 /// A finding about one call of a simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Finding {
     /// Its severity: that of its id, or a weaker one where the evidence is weaker.
     pub severity: FindingSeverity,

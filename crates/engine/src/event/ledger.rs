@@ -27,7 +27,7 @@ words! {
 }
 
 /// What a call wants done once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Intent {
     /// A keyed call: tool and key.
     Keyed(ToolId, KeyId),
@@ -50,7 +50,7 @@ impl Intent {
 }
 
 /// One entry of the simulated upstream's ledger.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct LedgerEntry {
     /// When it landed.
     pub at: Instant,
@@ -140,7 +140,7 @@ impl KeyDialect {
 }
 
 /// How the requests of other calls under a key ended, as far as they are recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum KeyHistory {
     /// None is recorded.
     #[default]

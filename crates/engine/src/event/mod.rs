@@ -16,6 +16,9 @@ mod transaction;
 mod transcript;
 mod words;
 
+#[doc(hidden)]
+pub use serde; // for the macro `words`
+
 pub use events::{CircuitChange, CompensationWord, Decision, DecisionEvent, EventKind, GuardKind};
 pub use fields::{Class, Draw, FieldKey, FieldType, FieldValue, InGoldens, NameId, TokensLeft};
 pub use finding::{Finding, FindingBy, FindingId, FindingKind, FindingSeverity, IntentDoubt};

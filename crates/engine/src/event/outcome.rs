@@ -64,7 +64,7 @@ words! {
 }
 
 /// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum OutcomeKind {
     /// Nothing failed.
     Succeeded,
@@ -172,7 +172,7 @@ impl OutcomeKind {
 }
 
 /// The one outcome of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Outcome {
     /// How it ended.
     pub kind: OutcomeKind,
@@ -190,7 +190,7 @@ pub struct Outcome {
 }
 
 /// What is valid after a call: the actions of the run's row of the graph, in the author's order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ValidNext {
     /// The action that the run did last; none: it is at its beginning.
     pub position: Option<ActionId>,
@@ -328,7 +328,7 @@ words! {
 }
 
 /// What the agent is told of a failed call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Told {
     /// The call.
     pub call: CallId,

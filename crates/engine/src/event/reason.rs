@@ -154,7 +154,7 @@ words! {
 }
 
 /// Why a call was given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum DeprecationReason {
     /// The playbook's own `reason`.
     Stated(ReasonId),
@@ -191,7 +191,7 @@ words! {
 }
 
 /// The error object of a failed answer, as the adapter reported it.
-#[derive(Clone, Debug, Default, Eq, Hash)]
+#[derive(Clone, Debug, Default, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(not(test), derive(PartialEq))]
 #[cfg_attr(test, expect(clippy::derived_hash_with_manual_eq, reason = "the same equality, but counted"))]
 pub struct ErrorFacts {
@@ -287,7 +287,7 @@ impl PartialEq for ErrorFacts {
 }
 
 /// One header of an answer.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Header {
     /// Its name in lower case.
     pub name: Box<str>,
@@ -296,7 +296,7 @@ pub struct Header {
 }
 
 /// The headers of a failed answer, sorted by name. A header with several values stands once for each, in their order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Headers(Box<[Header]>); // usually empty, and then without an allocation
 
 impl Headers {
@@ -341,7 +341,7 @@ impl Headers {
 }
 
 /// What a failed answer says of waiting.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ServerSays {
     /// How long to wait before the call is sent again.
     pub wait: Option<Duration>,
@@ -350,7 +350,7 @@ pub struct ServerSays {
 }
 
 /// What can be wrong with a wish to wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct WishFaults {
     /// No source can read the value.
     pub invalid: bool,

@@ -22,7 +22,7 @@ words! {
 }
 
 /// How an attempt ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Status {
     /// The upstream answered with success.
     Ok,
@@ -55,7 +55,7 @@ impl Status {
 }
 
 /// A request of the dispatcher to the upstream for a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum RequestKind {
     /// The call itself, as attempt number N.
     Attempt(AttemptNo),

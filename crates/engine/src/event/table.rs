@@ -20,7 +20,7 @@ macro_rules! events {
         }
 
         /// One thing that the dispatcher decided or saw (DESIGN.md section 2).
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum Decision {
             $($(#[$doc])* $event $({ $($(#[$what])* $field: $type,)+ })? $(($inner_type))?,)+
         }

@@ -64,5 +64,18 @@ macro_rules! words {
                 $name::ALL.into_iter().find(|one| one.as_str() == word)
             }
         }
+
+        impl $crate::event::serde::Serialize for $name {
+            fn serialize<S: $crate::event::serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+                out.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> $crate::event::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::event::serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                let word = <String as $crate::event::serde::Deserialize>::deserialize(from)?;
+                $name::parse(&word).ok_or_else(|| $crate::event::serde::de::Error::custom(format!("unknown word `{word}`")))
+            }
+        }
     };
 }

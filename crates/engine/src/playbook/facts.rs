@@ -24,7 +24,7 @@ words! {
 }
 
 /// The facts of one tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ToolFacts {
     /// Whether it changes the upstream.
     pub access: Access,

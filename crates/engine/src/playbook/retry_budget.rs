@@ -160,7 +160,7 @@ words! {
 }
 
 /// Tokens of a retry budget, in thousandths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Tokens(u64);
 
 impl Tokens {

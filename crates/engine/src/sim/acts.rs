@@ -4,7 +4,7 @@ use crate::event::AdmissionRefusal;
 use crate::ids::CallId;
 
 /// A step that has acted, or may have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StepAct {
     /// The call of the action for which it counts.
     pub call: CallId,
@@ -21,7 +21,7 @@ pub struct StepAct {
 }
 
 /// What the gate did to one recorded call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct GateStep {
     /// The refusal that is recorded, if one is.
     pub recorded: Option<AdmissionRefusal>,
@@ -34,7 +34,7 @@ pub struct GateStep {
 }
 
 /// What the gate did to a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum GateAct {
     /// It let the call pass.
     #[default]

@@ -22,7 +22,7 @@ use crate::upstream::Ledger;
 use super::acts::{GateStep, StepAct};
 
 /// The result of one simulation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SimulationRecord {
     /// Ordered by time, then emission.
     pub events: Vec<DecisionEvent>,
@@ -61,7 +61,7 @@ pub struct SimulationRecord {
 }
 
 /// Why a recorded call that says that it is a step is none: it is a call like any other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum OddStep {
     /// No call before it has the id that it names, and is one of an action with steps.
     NoAction,
@@ -70,7 +70,7 @@ pub enum OddStep {
 }
 
 /// What a retry budget has left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BudgetLeft {
     /// The budget.
     pub budget: RetryBudgetId,
@@ -81,7 +81,7 @@ pub struct BudgetLeft {
 }
 
 /// The places of each call's events. Empty for a single call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct EventsByCall {
     /// By call: the end of its places; they begin at the end of the call before.
     ends: Vec<u32>,
@@ -99,7 +99,7 @@ pub(super) struct Errors {
 const FEW_ERRORS: usize = 8;
 
 /// The counts of one call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CallTally {
     /// Requests to the upstream: attempts, refreshes and reversals.
     pub sends: u32,
@@ -114,7 +114,7 @@ pub struct CallTally {
 }
 
 /// How a call departed from its recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum OffTape {
     /// Another number of attempts.
     Attempts {
@@ -144,6 +144,15 @@ impl SimulationRecord {
     /// The redacted error behind an id of this record.
     pub fn shown_error(&self, id: ErrorId) -> Option<&ErrorFacts> {
         self.errors_to_show().get(id.index()).map(|error| &**error)
+    }
+
+    /// Only the redacted errors stay, where there are any.
+    #[must_use]
+    pub fn without_raw(mut self) -> SimulationRecord {
+        if !self.shown_errors.is_empty() {
+            self.errors = std::mem::take(&mut self.shown_errors);
+        }
+        self
     }
 
     /// Sets the redacted errors, one for each error; none: they are shown as recorded.

@@ -6,7 +6,7 @@ use crate::event::{Intent, LedgerEntry, LedgerKind};
 use crate::ids::CallId;
 
 /// The ledger, in the order in which effects landed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Ledger {
     entries: Vec<LedgerEntry>,
 }

@@ -6,7 +6,7 @@ use playproof_engine::call::{AnswerTo, RecordedAnswer, Reply};
 use playproof_engine::classify::reads_as_processed;
 
 /// How many lines, calls and answers an input held, and what became of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct InputLedger {
     /// All lines.
     pub lines: u64,

@@ -128,11 +128,8 @@ impl RedactionRules {
 
     /// The redacted form of an unknown name under `key`.
     pub(crate) fn unknown_name(&self, key: &str, unknown: UnknownName) -> UnknownName {
-        let name = self.text_under(key, &unknown.name);
-        match name == unknown.name {
-            true => unknown,
-            false => UnknownName { name: name.into_owned(), known: &[], ..unknown },
-        }
+        let name = self.text_under(key, &unknown.name).into_owned();
+        if name == unknown.name { unknown } else { unknown.redacted(name) }
     }
 }
 

@@ -114,6 +114,13 @@ impl RedactionRules {
     }
 }
 
+impl RedactionRules {
+    /// Whether a name was shown under a number, which the names before it decide.
+    pub fn has_numbered_names(&self) -> bool {
+        !self.numbers.lock().unwrap_or_else(PoisonError::into_inner).given.is_empty()
+    }
+}
+
 /// `plain` for the number 1, else `plain` with the number.
 pub(super) fn numbered(plain: &str, number: u32) -> String {
     match number {

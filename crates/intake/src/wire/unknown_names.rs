@@ -22,25 +22,50 @@ fn types() -> impl Iterator<Item = &'static str> {
 }
 
 /// An unknown type or field.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct UnknownName {
-    /// The prefix that is shown before it: `error.` for a field of an error, else empty.
-    pub within: &'static str,
+    within: NamesOf,
     /// The name as written.
     pub name: String,
-    /// The names that are known there, maybe in quotes; none if the name is redacted.
-    pub(crate) known: &'static [&'static str],
+    /// Whether it is redacted: then no known name is near.
+    is_redacted: bool,
+}
+
+/// Where a name stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+enum NamesOf {
+    Types,
+    Fields,
+    /// Fields of an error.
+    Error,
+}
+
+impl NamesOf {
+    /// The names that are known there, maybe in quotes.
+    fn known(self) -> &'static [&'static str] {
+        match self {
+            NamesOf::Types => ENUM_VALUES[TYPE - ENUM_FIELDS],
+            NamesOf::Fields => &NAMES,
+            NamesOf::Error => &ERROR_NAMES,
+        }
+    }
 }
 
 impl UnknownName {
-    fn new(within: &'static str, name: &str, known: &'static [&'static str]) -> UnknownName {
-        UnknownName { within, name: name.to_owned(), known }
+    fn new(within: NamesOf, name: &str) -> UnknownName {
+        UnknownName { within, name: name.to_owned(), is_redacted: false }
+    }
+
+    /// The same under a redacted name.
+    pub(crate) fn redacted(self, name: String) -> UnknownName {
+        UnknownName { name, is_redacted: true, ..self }
     }
 
     /// The known name that is nearest to it. To compare it with all takes longer than reading the lines of a piece, and only
     /// the first unknown name of an input is shown.
     pub fn near(&self) -> Option<&'static str> {
-        let known = || self.known.iter().map(|known| known.trim_matches('"'));
+        let known = if self.is_redacted { &[] } else { self.within.known() };
+        let known = || known.iter().map(|known| known.trim_matches('"'));
         let near = did_you_mean(&self.name, known())?;
         known().find(|known| *known == near)
     }
@@ -48,7 +73,8 @@ impl UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.within, self.name)
+        let within = if self.within == NamesOf::Error { "error." } else { "" };
+        write!(f, "{within}{}", self.name)
     }
 }
 
@@ -59,7 +85,7 @@ const UNREAD_TYPES: [&str; 2] = ["shadow", "other"];
 pub fn unknown_type(line: &str) -> Option<UnknownName> {
     let kind = entries(line)?.into_iter().find(|(name, _)| name == "type")?.1;
     let kind: String = serde_json::from_str(kind.get()).ok()?;
-    (!UNREAD_TYPES.contains(&&*kind)).then(|| UnknownName::new("", &kind, ENUM_VALUES[TYPE - ENUM_FIELDS]))
+    (!UNREAD_TYPES.contains(&&*kind)).then(|| UnknownName::new(NamesOf::Types, &kind))
 }
 
 /// The first unknown field of a line.
@@ -67,12 +93,12 @@ pub fn unknown_field(line: &str) -> Option<UnknownName> {
     let fields = entries(line)?;
     let is_known = |name: &str| NAMES.contains(&name) || LineFields::is_passed_over(name.as_bytes());
     if let Some((name, _)) = fields.iter().find(|(name, _)| !is_known(name)) {
-        return Some(UnknownName::new("", name, &NAMES));
+        return Some(UnknownName::new(NamesOf::Fields, name));
     }
     let (_, error) = fields.iter().find(|(name, _)| name == "error")?;
     let fields = entries(error.get())?;
     let (name, _) = fields.iter().find(|(name, _)| !ERROR_NAMES.contains(&name.as_str()))?;
-    Some(UnknownName::new("error.", name, &ERROR_NAMES))
+    Some(UnknownName::new(NamesOf::Error, name))
 }
 
 fn entries(object: &str) -> Option<Vec<(String, Box<RawValue>)>> {
