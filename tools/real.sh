@@ -5,7 +5,7 @@
 # `--here`: it takes a minute, and its packages. Then retry code with tenacity, httpx, p-retry and `fetch` is asked the README's
 # refund, the TypeScript client runs inside of the AI SDK, OpenAI Agents JS and LangGraph JS, and each failure of the clients' table is
 # provoked in both languages. Where there is no Node, that is said. Before that, `theodosia` verifies logs
-# of ours.
+# of ours, and `playproof.corpus` replays 200,000 calls with DuckDB and Spark.
 #
 #   bash tools/real.sh           in a virtual environment in target/real, with pinned versions (needs a package index)
 #   bash tools/real.sh --here    with the frameworks that this python3 has
@@ -38,6 +38,12 @@ if [ "${1:-}" != --here ]; then
     [ -x "$verifier" ] || python3 -m venv target/theodosia
     "$verifier" -m pip --quiet --disable-pip-version-check install theodosia==0.9.0
     PYTHONDONTWRITEBYTECODE=1 "$verifier" tools/real_chain.py
+    # `playproof.corpus` with DuckDB and Spark: Spark needs Java, and its workers die.
+    command -v java > /dev/null || apt-get install --quiet --yes default-jre-headless
+    corpus=target/corpus/bin/python
+    [ -x "$corpus" ] || python3 -m venv target/corpus
+    "$corpus" -m pip --quiet --disable-pip-version-check install duckdb==2.0.1 pyspark==4.3.0 pyarrow==26.0.1 pandas==3.1.1
+    "$corpus" tools/real/corpus.py
 fi
 
 "$python" tools/real/retries.py target/real/tenacity.jsonl
