@@ -112,6 +112,31 @@ const TRACE: &str = r#"{"type":"begin","transaction":"settle:1","run_id":"t1"}
 "#;
 
 #[test]
+fn a_fixture_shows_what_ran_again_unless_it_is_done_once() {
+    let place = Place::new();
+    let again = FIXTURE.replace(", once: transaction", "");
+    let again = &again[..again.find("expect:").expect("expectations")];
+    for (text, found) in [(again, true), (FIXTURE, false)] {
+        place.write("f.yaml", text);
+        let shown = place.run(&["replay", "f.yaml", "--playbook", "standard"]).out;
+        assert_eq!(shown.contains("reexecuted"), found, "{shown}");
+    }
+}
+
+#[test]
+fn a_fixture_with_transactions_is_recorded_and_decides_the_same() {
+    let place = Place::new();
+    place.write("f.yaml", FIXTURE);
+    place.run(&["replay", "f.yaml", "--playbook", "standard", "--record", "f.jsonl"]).exits(0);
+    let trace = place.read("f.jsonl");
+    let acts = ["begin", "state", "rollback", "begin", "state", "commit"];
+    let kind = |line: &str| acts.iter().find(|act| line.starts_with(&format!("{{\"type\":\"{act}\""))).copied();
+    assert_eq!(trace.lines().filter_map(kind).collect::<Vec<_>>(), acts, "{trace}");
+    let args = ["replay", "f.jsonl", "--playbook", "standard", "--tools", "f.tools.yaml", "--same-decisions"];
+    place.run(&args).exits(0);
+}
+
+#[test]
 fn a_recording_shows_what_ran_again_and_what_was_committed_over_a_failure() {
     let place = Place::new();
     place.write("t.jsonl", TRACE);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::event::{AdmissionRefusal, Draw, ErrorFacts, IntentDoubt, KeyDialect, KeyHistory, StatusFrom};
+use crate::event::{Act, AdmissionRefusal, Draw, ErrorFacts, IntentDoubt, KeyDialect, KeyHistory, StatusFrom};
 use crate::ids::AttemptNo;
 use crate::time::{Duration, Instant};
 
@@ -77,6 +77,23 @@ pub struct RecordedTransaction {
     pub begun: u32,
     /// Whether it was committed although the call was not known to be done.
     pub was_committed: bool,
+}
+
+/// What a program did with a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedAct {
+    /// Its line.
+    pub line: u64,
+    /// When.
+    pub at: Option<Instant>,
+    /// The run.
+    pub run: Option<Box<str>>,
+    /// The label of the transaction; empty: that of the run.
+    pub label: Box<str>,
+    /// What.
+    pub act: Act,
+    /// Of a write of state: its name, and its value as JSON.
+    pub state: Option<(Box<str>, Box<str>)>,
 }
 
 /// Of which call a recorded call is a step.

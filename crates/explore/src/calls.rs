@@ -37,7 +37,7 @@ impl CallKind {
     pub fn all(plan: &Plan) -> Vec<CallKind> {
         let shapes = CallShape::all().into_iter().filter(|shape| plan.shares_tokens || !shape.token);
         let shapes: Vec<CallShape> = shapes.filter(|shape| !shape.token || shape.access == Access::Write).collect();
-        let mut all: Vec<CallKind> = shapes.iter().map(|shape| CallKind::of_shape(plan, *shape)).collect();
+        let mut all: Vec<CallKind> = shapes.iter().filter_map(|shape| CallKind::of_shape(plan, *shape)).collect();
         let rows = plan.playbook.tools.rows().iter().map(|row| row.pattern.clone());
         let globs = plan.playbook.rules.iter().flat_map(|rule| rule.when.texts(ConditionKind::Tool).to_vec());
         let mut known = BTreeSet::new();
@@ -61,14 +61,13 @@ impl CallKind {
         all
     }
 
-    fn of_shape(plan: &Plan, shape: CallShape) -> CallKind {
-        let mut tool = shape.tool().to_owned();
-        while plan.facts(&tool).declared {
-            tool.insert_str(0, "other_");
-        }
+    /// Calls of a tool that no row declares; none: rows declare every tool, and stand for them.
+    fn of_shape(plan: &Plan, shape: CallShape) -> Option<CallKind> {
+        let mut names = ["", "other_", "one_more_"].into_iter().map(|before| format!("{before}{}", shape.tool()));
+        let tool = names.find(|name| !plan.facts(name).declared)?;
         let facts =
             ToolFacts { access: shape.access, idempotent: shape.idempotent, declared: true, ..ToolFacts::ASSUMED };
-        CallKind { name: shape.words(), tool, pattern: None, shape, facts, declared: false }
+        Some(CallKind { name: shape.words(), tool, pattern: None, shape, facts, declared: false })
     }
 
     /// Whether a playbook cannot tell a call of this kind from one of another.

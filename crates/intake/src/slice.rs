@@ -2,12 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::trace_writer::{At, OutputCall, OutputResult, TraceWriter};
-use playproof_engine::call::{AnswerTo, RecordedAnswer, RecordedCall};
+use crate::origin::SourceSpan;
+use crate::trace_writer::{At, OutputAct, OutputCall, OutputResult, TraceWriter};
+use playproof_engine::call::{AnswerTo, RecordedAct, RecordedAnswer, RecordedCall};
 use playproof_engine::time::Instant;
 
 /// The calls and their answers as JSON Lines. Calls that share an id get an id each, so that every answer finds its call.
 pub fn lines(calls: &[&RecordedCall]) -> String {
+    lines_with_acts(calls, &[])
+}
+
+/// The same with what was done with transactions.
+pub fn lines_with_acts(calls: &[&RecordedCall], acts: &[RecordedAct]) -> String {
     let ids = unique_ids(calls);
     // Of one source line, the call comes before its answers.
     let mut places: Vec<(u64, usize, Said<'_>)> = Vec::new();
@@ -20,9 +26,15 @@ pub fn lines(calls: &[&RecordedCall]) -> String {
         }
     }
     places.sort_by_key(|(line, ..)| *line);
+    let mut acts: Vec<&RecordedAct> = acts.iter().collect();
+    acts.sort_by_key(|act| act.line);
+    let mut acts = acts.into_iter().peekable();
     let mut out = TraceWriter::default();
     let mut recorder = None;
-    for (_, n, said) in places {
+    for (line, n, said) in places {
+        while let Some(act) = acts.next_if(|act| act.line < line) {
+            out.act(&output_act(act));
+        }
         let (Some(call), Some(id)) = (calls.get(n), ids.get(n)) else { continue };
         if let Some(of_call) = call.recorder().filter(|of_call| recorder != Some(*of_call)) {
             out.recording(of_call);
@@ -38,6 +50,7 @@ pub fn lines(calls: &[&RecordedCall]) -> String {
             Said::Decided(event) => out.decision(call.run(), id, event),
         }
     }
+    acts.for_each(|act| out.act(&output_act(act)));
     String::from_utf8_lossy(&out.into_bytes()).into_owned()
 }
 
@@ -68,6 +81,18 @@ fn new_id<'a>(calls: &[&RecordedCall], ids: &'a [String], n: usize, parent: &'a 
     let line = calls.get(n).map(|call| call.place.line);
     let is_it = |call: &RecordedCall| call.id() == Some(parent) && call.run() == run && Some(call.place.line) < line;
     calls.iter().zip(ids).rfind(|(call, _)| is_it(call)).map_or(parent, |(_, id)| id)
+}
+
+fn output_act(act: &RecordedAct) -> OutputAct<'_> {
+    OutputAct {
+        act: act.act,
+        run: act.run.as_deref(),
+        label: Some(&*act.label).filter(|label| !label.is_empty()),
+        at: act.at.map(|at| At::Micros(at.as_micros())),
+        state: act.state.as_ref().map(|(name, value)| (&**name, &**value)),
+        span: SourceSpan::default(),
+        source: "",
+    }
 }
 
 fn output_call<'a>(call: &'a RecordedCall, id: &'a str) -> OutputCall<'a> {

@@ -64,6 +64,19 @@ pub(crate) struct OutputCall<'a> {
     pub(crate) span: SourceSpan,
 }
 
+/// What is done with a transaction, to write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputAct<'a> {
+    pub(crate) act: Act,
+    pub(crate) run: Option<&'a str>,
+    pub(crate) label: Option<&'a str>,
+    pub(crate) at: Option<At<'a>>,
+    /// Of a write of state: its name, and its value as JSON text.
+    pub(crate) state: Option<(&'a str, &'a str)>,
+    pub(crate) source: &'a str,
+    pub(crate) span: SourceSpan,
+}
+
 /// A result to write.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OutputResult<'a> {
@@ -254,13 +267,16 @@ impl TraceWriter {
         self.origins.push(SourceSpan::default(), "");
     }
 
-    /// Writes what a row does with a transaction.
-    pub(crate) fn act(&mut self, act: Act, run: Option<&str>, label: &str, span: SourceSpan, source: &str) {
-        self.origins.push(span, source);
-        let mut object = self.begin(act.as_str());
-        object.text("run_id", run);
-        object.text("transaction", Some(label));
-        object.end(source);
+    /// Writes what is done with a transaction.
+    pub(crate) fn act(&mut self, act: &OutputAct<'_>) {
+        self.origins.push(act.span, act.source);
+        let mut object = self.begin(act.act.as_str());
+        object.text("run_id", act.run);
+        object.text("transaction", act.label);
+        object.at(act.at, "at_ms");
+        object.text("name", act.state.map(|(name, _)| name));
+        object.json("args", act.state.map(|(_, value)| value));
+        object.end(act.source);
     }
 
     pub(crate) fn run_end(&mut self, run: &str) {

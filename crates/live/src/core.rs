@@ -18,7 +18,7 @@ use playproof_protocol::said::Came;
 use crate::args::with_args_by_meaning;
 use crate::clock::{Clock, of_std};
 use crate::recorder::Recorder;
-use crate::request::{Attempt, Ended, Failure, Valid};
+use crate::request::{Attempt, Ended, Failure, LostState, Valid};
 use crate::timers::{Due, Key, Timer, Timers};
 
 /// What the future of a call does next.
@@ -95,6 +95,8 @@ pub(crate) struct Core<T> {
     pub(crate) clock: Clock,
     pub(crate) now: Instant,
     pub(crate) recorder: Option<Recorder>,
+    /// The state that was lost with the program before this one.
+    pub(crate) lost: Vec<LostState>,
     /// Calls that have ended, oldest first; no steps.
     pub(crate) ended: VecDeque<CallId>,
     /// The calls without a name so far.
@@ -112,6 +114,7 @@ impl<T: Clone> Core<T> {
             clock: Clock::new(slowness),
             now: Instant::ZERO,
             recorder: None,
+            lost: Vec::new(),
             ended: VecDeque::new(),
             unnamed: 0,
             afterwards: Afterwards { woken: Vec::new(), dropped: Vec::new() },
@@ -153,6 +156,26 @@ impl<T: Clone> Core<T> {
         *self.slot(call) = Slot::default();
         self.deliver();
         call
+    }
+
+    /// Something is done with a transaction: how it ended, which it does at once.
+    pub(crate) fn act(&mut self, new: NewCall) -> OutcomeKind {
+        let call = self.call(new);
+        let slot = self.slot(call);
+        slot.is_over = true;
+        slot.ended.take().map_or(OutcomeKind::Succeeded, |ended| ended.outcome.kind)
+    }
+
+    /// The program that had the state of transactions is gone.
+    pub(crate) fn lose_state(&mut self) -> bool {
+        let Some(lost) = self.machine.lose_state(self.now) else { return false };
+        let of = |made: &NewCall| LostState {
+            run: made.run.clone(),
+            transaction: made.transaction.clone().unwrap_or_default(),
+            name: made.tool.clone(),
+        };
+        self.lost = lost.iter().filter_map(|call| self.machine.made(*call)).map(of).collect();
+        true
     }
 
     /// A name that no other call has: the given one, with a number behind it where that is taken.
@@ -512,6 +535,7 @@ impl<T: Clone> Core<T> {
             }
             kind if !kind.is_success() => None,
             _ if self.machine.made(call).is_some_and(|made| made.key.is_some()) => self.slot(call).value.clone(),
+            _ if self.machine.keeps_result_of(call) => self.slot(call).value.clone(),
             _ => self.slot(call).value.take(),
         }
     }

@@ -195,7 +195,7 @@ impl<T: Clone> Dispatcher<T> {
     }
 
     /// Does something behind the lock. Futures are woken, and results dropped, when it is free again.
-    fn with<R>(&self, act: impl FnOnce(&mut Core<T>) -> R) -> R {
+    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut Core<T>) -> R) -> R {
         let mut core = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let result = act(&mut core);
         let afterwards = core.take_afterwards();

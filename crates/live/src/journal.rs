@@ -53,6 +53,11 @@ impl<T: Clone> Core<T> {
         match Entry::parse(text)? {
             Entry::End(_) => {} // of an earlier file
             Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => take_decided(decided, text)?,
+            Entry::Crash(at) => {
+                self.now = self.now.max(at);
+                self.machine.lose_state(self.now);
+                self.take_wants_again(decided);
+            }
             Entry::Said(at, input) => {
                 let before = self.now;
                 self.now = before.max(at);
@@ -117,6 +122,11 @@ impl<T: Clone> Core<T> {
     /// answered with `interrupted`, and what waits is cancelled.
     pub(crate) fn go_on(&mut self, decided: VecDeque<String>) -> Vec<Ended<T>> {
         decided.iter().for_each(|record| self.said(|| record.clone()));
+        let now = self.pass();
+        if self.lose_state() {
+            self.said(|| driver_lines::crash(now));
+            self.deliver();
+        }
         let mut open = self.calls_of(None);
         open.retain(|call| self.machine.outcome(*call).is_none());
         open.sort_by_key(|call| (self.machine.made_at(*call), self.machine.made(*call).map(|made| made.name.clone())));

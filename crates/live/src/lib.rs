@@ -27,11 +27,13 @@ mod plan;
 mod recorder;
 mod request;
 mod timers;
+mod transaction;
 
 pub use dispatcher::{Dispatcher, NoJournal, OpenCalls};
 pub use plan::{NoPlan, plan_of};
 pub use recorder::Recorder;
-pub use request::{Attempt, Ended, Failure, Valid};
+pub use request::{Attempt, Ended, Failure, LostState, Valid};
+pub use transaction::{RolledBack, Transaction};
 
 pub use playproof_engine::drive::NewCall;
 pub use playproof_engine::event::{

@@ -95,3 +95,14 @@ pub struct Valid {
     /// Those that are not offered, because an attempt of them may still be at work.
     pub withheld: Vec<String>,
 }
+
+/// State that was not committed when the program ended that had it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostState {
+    /// The run.
+    pub run: String,
+    /// The label of the transaction.
+    pub transaction: String,
+    /// The name of the state.
+    pub name: String,
+}

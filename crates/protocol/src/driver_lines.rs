@@ -3,7 +3,7 @@
 
 use playproof_engine::call::Reply;
 use playproof_engine::drive::NewCall;
-use playproof_engine::event::{Draw, RequestKind};
+use playproof_engine::event::{Act, Draw, RequestKind};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::time::{Duration, Instant};
 
@@ -26,13 +26,19 @@ pub struct Answer<'a> {
     pub held: Duration,
 }
 
-/// A call is made.
+/// A call is made, or something is done with a transaction.
 pub fn call(at: Instant, new: &NewCall) -> String {
     let mut line = String::new();
-    let object = begin(&mut line, "call", at, &new.name)
-        .text("tool", &new.tool)
-        .json("args", if new.args.is_empty() { "{}" } else { &new.args })
+    let args = if new.args.is_empty() { "{}" } else { &new.args };
+    let object = begin(&mut line, new.act.map_or("call", Act::as_str), at, &new.name);
+    let object = match new.act {
+        None => object.text("tool", &new.tool).json("args", args),
+        Some(Act::State) => object.text("name", &new.tool).json("args", args),
+        Some(Act::Begin | Act::Commit | Act::Rollback) => object,
+    };
+    let object = object
         .text_if("run", Some(&*new.run).filter(|run| !run.is_empty()))
+        .text_if("transaction", new.transaction.as_deref())
         .text_if("key", new.key.as_deref())
         .text_if("token", new.token.as_deref())
         .span_if("timeout_ms", new.timeout)
@@ -54,6 +60,13 @@ pub fn call(at: Instant, new: &NewCall) -> String {
 pub fn end_run(at: Instant, run: &str) -> String {
     let mut line = String::new();
     Object::new(&mut line).text("type", "end_run").text("run", run).at("at_ms", at).end();
+    line
+}
+
+/// The program that had the state of transactions is gone, for the journal.
+pub fn crash(at: Instant) -> String {
+    let mut line = String::new();
+    Object::new(&mut line).text("type", "crash").at("at_ms", at).end();
     line
 }
 

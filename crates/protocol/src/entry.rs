@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use playproof_engine::time::Instant;
+use playproof_engine::time::{Duration, Instant};
 
 use crate::error::LineError;
 use crate::said::{Input, Said};
@@ -15,6 +15,8 @@ use crate::said::{Input, Said};
 pub enum Entry<'l> {
     /// A line of the driver.
     Said(Instant, Input),
+    /// The program that had the state of transactions is gone.
+    Crash(Instant),
     /// An end of an earlier file.
     End(&'l str),
     /// A call was made for a step.
@@ -56,6 +58,11 @@ pub struct NewStep {
 }
 
 #[derive(Debug, Deserialize)]
+struct CrashFields {
+    at_ms: serde_json::Number,
+}
+
+#[derive(Debug, Deserialize)]
 struct DrawFields {
     id: String,
     attempt: u64,
@@ -71,6 +78,11 @@ impl<'l> Entry<'l> {
         let broken = |error: serde_json::Error| error.to_string();
         if is_of_type(text, "end") {
             return Ok(Entry::End(text));
+        }
+        if is_of_type(text, "crash") {
+            let CrashFields { at_ms } = serde_json::from_str(text).map_err(broken)?;
+            let at = Duration::parse_millis(&at_ms.to_string()).ok_or("`at_ms` is no moment")?;
+            return Ok(Entry::Crash(Instant::ZERO.plus(at)));
         }
         if is_of_type(text, "step") {
             return serde_json::from_str(text).map(Entry::Step).map_err(broken);

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use playproof_engine::call::Reply;
 use playproof_engine::drive::NewCall;
-use playproof_engine::event::{Draw, EffectClaim, ErrorFacts, Headers, KindFrom};
+use playproof_engine::event::{Act, Draw, EffectClaim, ErrorFacts, Headers, KindFrom};
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::time::{Duration, Instant};
 use playproof_formats::number::Decimal;
@@ -37,6 +37,8 @@ pub struct Hello {
     pub anew: bool,
     /// Whether answers have the decisions.
     pub events: bool,
+    /// Whether the driver is the program that spoke before, which still has the state of its transactions.
+    pub goes_on: bool,
     /// The forms of what the agent gets that ends have, as they were named.
     pub messages: Vec<String>,
 }
@@ -44,7 +46,7 @@ pub struct Hello {
 /// What happens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// A call is made.
+    /// A call is made, or something is done with a transaction.
     Call(Box<NewCall>),
     /// An answer to a request comes.
     Answer(Box<GivenAnswer>),
@@ -133,6 +135,7 @@ struct Fields<'a> {
     protocol: Option<Cow<'a, str>>,
     events: Option<bool>,
     anew: Option<bool>,
+    goes_on: Option<bool>,
     messages: Option<Vec<String>>,
     #[serde(borrow)]
     tools: Option<BTreeMap<String, ToolFields<'a>>>,
@@ -143,6 +146,8 @@ struct Fields<'a> {
     #[serde(borrow)]
     args: Option<&'a RawValue>,
     run: Option<String>,
+    transaction: Option<String>,
+    name: Option<String>,
     key: Option<String>,
     token: Option<String>,
     #[serde(borrow)]
@@ -187,6 +192,8 @@ struct ToolFields<'a> {
     #[serde(borrow)]
     keys: Option<Cow<'a, str>>,
     #[serde(borrow)]
+    once: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     timeout_ms: Option<&'a RawValue>,
 }
 
@@ -230,7 +237,10 @@ impl Said {
                 Said::Input(at()?, Input::Resolve(id()?, Resolved { is_applied, by: filled(fields.by.clone(), "by")? }))
             }
             "end_run" => Said::Input(at()?, Input::EndRun(fields.run.clone().ok_or_else(|| missing("run"))?)),
-            other => return Err(LineError::new(ErrorCode::UnknownType, format!("unknown type `{other}`"))),
+            other => match Act::parse(other) {
+                Some(act) => Said::Input(at()?, Input::Call(Box::new(fields.act(act)?))),
+                None => return Err(LineError::new(ErrorCode::UnknownType, format!("unknown type `{other}`"))),
+            },
         })
     }
 }
@@ -244,6 +254,7 @@ impl Fields<'_> {
         self.tools.unwrap_or_default().into_iter().try_for_each(|(name, tool)| tool.check(&name))?;
         Ok(Hello {
             anew: self.anew.unwrap_or_default(),
+            goes_on: self.goes_on.unwrap_or_default(),
             events: self.events.unwrap_or_default(),
             messages: self.messages.unwrap_or_default(),
         })
@@ -273,10 +284,25 @@ impl Fields<'_> {
             args: self.args.map_or_else(|| "{}".to_owned(), |args| args.get().to_owned()),
             key: self.key.filter(|key| !key.is_empty()),
             token: self.token.filter(|token| !token.is_empty()),
+            transaction: self.transaction.filter(|label| !label.is_empty()),
             timeout: span(self.timeout_ms, "timeout_ms")?,
             answer_within: span(self.answer_within_ms, "answer_within_ms")?,
             steps,
             unknown_steps,
+            ..NewCall::default()
+        })
+    }
+
+    /// What is done with a transaction; a write of state has a name.
+    fn act(self, act: Act) -> Result<NewCall, LineError> {
+        let name = if act == Act::State { filled(self.name, "name")? } else { act.as_str().to_owned() };
+        Ok(NewCall {
+            name: filled(self.id, "id")?,
+            run: self.run.unwrap_or_default(),
+            transaction: self.transaction.filter(|label| !label.is_empty()),
+            act: Some(act),
+            tool: name,
+            args: self.args.map_or_else(|| "{}".to_owned(), |args| args.get().to_owned()),
             ..NewCall::default()
         })
     }
@@ -327,6 +353,7 @@ impl ToolFields<'_> {
         word("access", &self.access, &["read", "write"])?;
         word("retry", &self.retry, &["never"])?;
         word("keys", &self.keys, &["ignored"])?;
+        word("once", &self.once, &["transaction"])?;
         span(self.timeout_ms, &format!("tools.{name}.timeout_ms")).map(drop)
     }
 }

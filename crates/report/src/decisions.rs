@@ -12,7 +12,7 @@ use crate::text::{self, counted};
 use playproof_engine::call::{RecordedCall, Recorder};
 use playproof_engine::event::{KeyDialect, Transcript, unnamed};
 use playproof_engine::fixture::Fixture;
-use playproof_engine::sim::{Plan, Recording, Scenario};
+use playproof_engine::sim::{DrivenCall, Plan, Recording, Scenario};
 use playproof_explore::tool_facts;
 use playproof_formats::playbook::fingerprint;
 use playproof_intake::slice;
@@ -20,7 +20,7 @@ use playproof_intake::slice;
 /// The run of a fixture as a trace, with the decisions.
 pub fn trace_of(plan: &Plan, fixture: &Fixture) -> String {
     let scenario = Scenario::of_fixture(fixture, plan);
-    let Recording { mut calls, record } = Recording::of_fixture(plan, fixture, &scenario);
+    let Recording { mut calls, acts, record } = Recording::of_fixture(plan, fixture, &scenario);
     let references: Vec<String> = calls.iter().map(|call| call.reference()).collect();
     let recorder = Arc::new(Recorder {
         playbook: (&*plan.playbook.name).into(),
@@ -38,7 +38,9 @@ pub fn trace_of(plan: &Plan, fixture: &Fixture) -> String {
             decisions.push((Recording::line(n), object.into()));
         }
     }
-    slice::lines(&calls.iter().collect::<Vec<_>>())
+    let is_call = |(_, of): &(&RecordedCall, &DrivenCall<'_>)| of.act.is_none();
+    let calls: Vec<&RecordedCall> = calls.iter().zip(&scenario.calls).filter(is_call).map(|(call, _)| call).collect();
+    slice::lines_with_acts(&calls, &acts)
 }
 
 /// The tool facts of a fixture as a tool facts file; none if it has none.

@@ -11,7 +11,6 @@ use playproof_report::decisions::ComparedDecisions;
 use crate::decider::Decider;
 use crate::entry::Entry;
 use crate::journal::{Contents, Unusable, contents};
-use crate::said::Said;
 use crate::session::Session;
 use crate::trace::Known;
 
@@ -78,14 +77,11 @@ impl Both {
         let mut both = Both::default();
         for (line, entry) in entries.into_iter().take(end) {
             both.known.learn(&entry);
-            match entry {
-                Entry::Said(at, input) => {
-                    session.answer(Said::Input(at, input));
-                    let records = session.take_records();
-                    both.decided
-                        .extend(records.iter().filter_map(|record| WrittenDecision::of(Entry::parse(record).ok()?)));
-                }
-                entry => both.recorded.extend(WrittenDecision::of(entry).map(|decision| (line, decision))),
+            match session.read_again(entry) {
+                Ok(records) => both
+                    .decided
+                    .extend(records.iter().filter_map(|record| WrittenDecision::of(Entry::parse(record).ok()?))),
+                Err(entry) => both.recorded.extend(WrittenDecision::of(entry).map(|decision| (line, decision))),
             }
         }
         if both.recorded.iter().zip(&both.decided).all(|((_, recorded), own)| recorded == own) {
@@ -99,7 +95,7 @@ impl WrittenDecision {
     fn of(entry: Entry<'_>) -> Option<WrittenDecision> {
         match entry {
             Entry::Decision { id, event } => Some(WrittenDecision { id, event: event.to_owned() }),
-            Entry::Said(..) | Entry::End(_) | Entry::Step(_) | Entry::Draw { .. } => None,
+            Entry::Said(..) | Entry::Crash(_) | Entry::End(_) | Entry::Step(_) | Entry::Draw { .. } => None,
         }
     }
 

@@ -5,6 +5,7 @@
 //! {"type":"journal","protocol":"dispatch/1",..}   the head: what decides, and the latest moment before
 //! {"type":"end",..}                               an end of an earlier file that a driver may not have heard
 //! {"type":"call",..}, {"type":"answer",..}, ..    lines of the driver, as they were read
+//! {"type":"crash",..}                             the program that had the state of transactions is gone
 //! {"type":"step"|"draw"|"decision",..}            what was decided of the lines before
 //! ```
 //!
@@ -20,7 +21,7 @@ use playproof_protocol::chain::bare;
 use crate::decider::Decider;
 use crate::entry::{Entry, take_decided};
 use crate::protocol::PROTOCOL;
-use crate::said::{Input, Said};
+use crate::said::Input;
 use crate::session::Session;
 
 /// Why a journal cannot be gone on with.
@@ -159,14 +160,14 @@ pub fn resume(bytes: &[u8], mut session: Session) -> Result<Resumed, Unusable> {
 
 /// Takes a line of a journal; `decided` has what the session decided of the lines before and the journal has yet to say.
 fn take(session: &mut Session, decided: &mut VecDeque<String>, text: &str, entry: Entry<'_>) -> Result<(), String> {
-    match entry {
-        Entry::End(end) => session.take_end(end),
-        Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => take_decided(decided, text),
-        Entry::Said(at, input) => {
-            session.answer(Said::Input(at, input));
-            decided.extend(session.take_records());
-            Ok(())
+    let is_crash = matches!(entry, Entry::Crash(_));
+    match session.read_again(entry) {
+        Ok(records) => {
+            decided.extend(records);
+            if is_crash { take_decided(decided, text) } else { Ok(()) }
         }
+        Err(Entry::End(end)) => session.take_end(end),
+        Err(_) => take_decided(decided, text),
     }
 }
 
@@ -192,7 +193,7 @@ fn open_calls(bytes: &[u8]) -> Result<(Vec<OpenCall>, Instant), Unusable> {
                 }
             }
             Entry::Decision { id, event } if event.contains(",\"event\":\"outcome\",") => drop(open.remove(&id)),
-            Entry::End(_) | Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => {}
+            Entry::Crash(_) | Entry::End(_) | Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => {}
         }
     }
     Ok((open.into_iter().map(|(id, tool)| OpenCall { id, tool }).collect(), latest))

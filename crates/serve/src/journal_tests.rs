@@ -367,3 +367,43 @@ fn a_driver_that_begins_anew_meets_no_earlier_call_unless_a_journal_keeps_it() {
     let answers = serve_lines(&mut session, &[ANEW, CALL, ANEW].join("\n"), Some(&mut journal));
     assert_eq!((&answers[0]["at_ms"], &answers[2]["code"]), (&0.into(), &"bad_line".into()), "{answers:?}");
 }
+
+const TRANSACTION: [&str; 4] = [
+    r#"{"type":"begin","id":"t","at_ms":0,"run":"r","transaction":"order"}"#,
+    r#"{"type":"call","id":"a","at_ms":1,"run":"r","transaction":"order","tool":"search.web","args":{"q":"x"}}"#,
+    r#"{"type":"answer","id":"a","attempt":1,"at_ms":2,"ok":true}"#,
+    r#"{"type":"state","id":"s","at_ms":3,"run":"r","transaction":"order","name":"order.status","args":"paid"}"#,
+];
+const COMMIT: &str = r#"{"type":"commit","id":"c","at_ms":9,"run":"r","transaction":"order"}"#;
+const GOES_ON: &str = r#"{"type":"hello","protocol":"dispatch/1","goes_on":true}"#;
+
+#[test]
+fn a_program_that_begins_hears_which_state_was_lost_and_one_that_goes_on_commits_it() {
+    let (mut first, mut memory) = journaled(b"");
+    let answers = serve_lines(&mut first, &TRANSACTION.join("\n"), Some(&mut memory));
+    assert_eq!(answers[0]["do"][0]["outcome"], "succeeded");
+    let commit = |hello: &str| {
+        let (mut second, mut memory) = journaled(&memory.bytes);
+        let mut answers = serve_lines(&mut second, &format!("{hello}\n{COMMIT}"), Some(&mut memory));
+        (answers.remove(0), answers.remove(0)["do"][0].clone(), memory)
+    };
+    let (hello, done, _) = commit(GOES_ON);
+    assert!(hello.get("lost").is_none() && done["outcome"] == "succeeded", "{hello} {done}");
+    let (hello, done, memory) = commit(HELLO);
+    assert_eq!(hello["lost"].to_string(), r#"[{"run":"r","state":["order.status"],"transaction":"order"}]"#);
+    assert_eq!((&done["outcome"], &done["why"]), (&"refused".into(), &"rolled_back".into()));
+    let journal = String::from_utf8(memory.bytes.clone()).unwrap();
+    assert!(journal.contains(r#"{"type":"crash","at_ms":3}"#), "{journal}");
+    let (mut third, _) = journaled(&memory.bytes);
+    assert!(serve_lines(&mut third, HELLO, None)[0].get("lost").is_none(), "it is lost once");
+    let trace = crate::trace::of_journal(&memory.bytes).unwrap();
+    let is_act = |line: &&str| !line.contains("tool_") && !line.contains("other") && !line.contains("decision");
+    let acts: Vec<&str> = trace.lines().skip(1).filter(is_act).collect();
+    let of_it = r#""run_id":"r","transaction":"order","at_ms":"#;
+    let expected = [
+        format!(r#"{{"type":"begin",{of_it}0}}"#),
+        format!(r#"{{"type":"state",{of_it}3,"name":"order.status","args":"paid"}}"#),
+        format!(r#"{{"type":"rollback",{of_it}9}}"#),
+    ];
+    assert_eq!(acts, expected, "{trace}");
+}

@@ -1,6 +1,6 @@
 //! A dispatcher that is spoken to in lines: what was said in, the answer out. Time is what the lines say.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,7 @@ use playproof_intake::canonical::text_of;
 use crate::answered;
 use crate::decider::Decider;
 use crate::driver_lines;
+use crate::entry::Entry;
 use crate::error::{ErrorCode, LineError};
 use crate::mentioned::Mentioned;
 use crate::object::Object;
@@ -100,6 +101,19 @@ impl Session {
         self.records.iter().flatten().map(String::as_str)
     }
 
+    /// Takes an input of a journal: what follows from it. What is no input is given back.
+    pub(crate) fn read_again<'l>(&mut self, entry: Entry<'l>) -> Result<VecDeque<String>, Entry<'l>> {
+        match entry {
+            Entry::Said(at, input) => drop(self.answer(Said::Input(at, input))),
+            Entry::Crash(at) => {
+                self.begin_at(at);
+                self.lose_state();
+            }
+            other => return Err(other),
+        }
+        Ok(self.take_records())
+    }
+
     /// Takes it: the journal has it now.
     pub fn take_records(&mut self) -> VecDeque<String> {
         self.records.as_mut().map(std::mem::take).unwrap_or_default()
@@ -164,14 +178,31 @@ impl Session {
         let form = |word: &String| EnvelopeKind::parse(word).ok_or_else(|| wrong(word));
         self.messages = hello.messages.iter().map(form).collect::<Result<_, _>>()?;
         self.tells_events = hello.events;
+        let lost = if hello.goes_on { BTreeMap::new() } else { self.lose_state() };
         let mut out = String::new();
-        let object = self.decider.write(Object::new(&mut out)).at("at_ms", self.now);
+        let object = self.decider.write(Object::new(&mut out)).at("at_ms", self.now).truth("transactions", true);
         let object = match self.dropped_bytes {
             0 => object,
             bytes => object.number("dropped_bytes", bytes as u64),
         };
+        let object = if lost.is_empty() { object } else { object.list("lost", lost, shown::lost) };
         self.open(object, None).list("ended", &self.ended, |out, end| end.write(out)).end();
         Ok(out)
+    }
+
+    /// A program begins that has no state of transactions: what an earlier one has not committed is lost. Gives the names of
+    /// that state by run and transaction.
+    pub(crate) fn lose_state(&mut self) -> BTreeMap<(String, Option<String>), Vec<String>> {
+        let mut names: BTreeMap<_, Vec<String>> = BTreeMap::new();
+        let Some(lost) = self.dispatcher.lose_state(self.now) else { return names };
+        for made in lost.iter().filter_map(|call| self.dispatcher.made(*call)) {
+            names.entry((made.run.clone(), made.transaction.clone())).or_default().push(made.tool.clone());
+        }
+        if let Some(records) = &mut self.records {
+            records.push_back(driver_lines::crash(self.now));
+        }
+        self.wanted(Vec::new(), ""); // its decisions
+        names
     }
 
     /// Forgets every call, as a new process would.
@@ -256,6 +287,10 @@ impl Session {
                 let name = new.name.clone();
                 if self.forgotten.contains(&name) {
                     return Err(LineError::of_input(InputFault::NameTaken, &name));
+                }
+                if new.act.is_some() {
+                    self.dispatcher.call(now, *new).map_err(|fault| LineError::of_input(fault, &name))?;
+                    return Ok(None); // nothing is sent for it
                 }
                 let timeout = new.timeout.unwrap_or_else(|| self.dispatcher.plan().facts(&new.tool).timeout);
                 self.dispatcher.call(now, *new).map_err(|fault| LineError::of_input(fault, &name))?;

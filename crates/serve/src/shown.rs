@@ -52,6 +52,12 @@ pub(crate) fn facts(object: Object<'_>, tool: &str, facts: ToolFacts) {
     object.span("timeout_ms", facts.timeout).end();
 }
 
+/// A transaction whose state is lost.
+pub(crate) fn lost(out: &mut String, ((run, transaction), names): ((String, Option<String>), Vec<String>)) {
+    let object = Object::new(out).text_if("run", Some(&*run).filter(|run| !run.is_empty()));
+    object.text_if("transaction", transaction.as_deref()).texts("state", names.iter().map(String::as_str)).end();
+}
+
 /// A call that has not ended.
 pub(crate) fn open(out: &mut String, dispatcher: &Dispatcher, call: CallId) {
     let Some(made) = dispatcher.made(call) else { return };
@@ -62,6 +68,7 @@ pub(crate) fn open(out: &mut String, dispatcher: &Dispatcher, call: CallId) {
         .text("id", &made.name)
         .at("at_ms", dispatcher.made_at(call).unwrap_or_default())
         .text_if("run", Some(&*made.run).filter(|run| !run.is_empty()))
+        .text_if("transaction", made.transaction.as_deref())
         .text("tool", &made.tool)
         .json("args", &made.args)
         .text_if("key", made.key.as_deref())

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use playproof_engine::call::Reply;
 use playproof_engine::drive::NewCall;
-use playproof_engine::event::{ErrorFacts, FieldKey};
+use playproof_engine::event::{Act, AdmissionRefusal, ErrorFacts, FieldKey};
 use playproof_engine::time::{Duration, Instant};
 use playproof_intake::trace_writer::error_object;
 use playproof_protocol::chain::bare;
@@ -89,6 +89,8 @@ pub(crate) struct Known {
     calls: BTreeMap<String, KnownCall>,
     /// Those that people have, and since when.
     escalated: BTreeMap<String, Instant>,
+    /// The commits that were refused.
+    rolled_back: BTreeSet<String>,
     /// The calls that were written: a later line of the same id was refused.
     written: BTreeSet<String>,
     /// How many calls each run has made.
@@ -133,7 +135,7 @@ impl Known {
     /// Takes what a line says.
     pub(crate) fn learn(&mut self, entry: &Entry<'_>) {
         match entry {
-            Entry::Said(_, Input::Call(new)) => self.learn_call(&new.name, &new.run),
+            Entry::Said(_, Input::Call(new)) if new.act.is_none() => self.learn_call(&new.name, &new.run),
             Entry::Step(NewStep { id, of, .. }) => {
                 let run = self.calls.get(of).map(|known| known.run.clone()).unwrap_or_default();
                 self.learn_call(id, &run);
@@ -151,6 +153,9 @@ impl Known {
                 if matches!(what, "evidence_refreshed" | "reversal_redeemed" | "reversal_refused") {
                     known.asked_ms.push_back(before);
                 }
+                if what == "refused" && fields["why"] == AdmissionRefusal::RolledBack.as_str() {
+                    self.rolled_back.insert(id.clone());
+                }
                 if what == "outcome" && fields["outcome"] == "escalated" {
                     let ended = Duration::parse_millis(&at).unwrap_or_default();
                     self.escalated.insert(id.clone(), Instant::ZERO.plus(ended));
@@ -165,7 +170,7 @@ impl Known {
                     _ => {}
                 }
             }
-            Entry::Said(..) | Entry::End(_) => {}
+            Entry::Said(..) | Entry::Crash(_) | Entry::End(_) => {}
         }
     }
 
@@ -192,6 +197,9 @@ impl Known {
     fn write(&mut self, out: &mut String, entry: &Entry<'_>) {
         match entry {
             Entry::Said(at, Input::Call(new)) if self.written.insert(new.name.clone()) => {
+                if let Some(act) = new.act {
+                    return self.act(out, *at, new, act);
+                }
                 self.call(self.begin(out, "tool_call", &new.name).at("at_ms", *at), new).end();
             }
             Entry::Said(at, Input::Answer(given)) if given.came != Came::Lost && self.calls.contains_key(&given.id) => {
@@ -211,13 +219,28 @@ impl Known {
                     NewCall { tool: tool.clone(), args: args.get().to_owned(), key: key.clone(), ..NewCall::default() };
                 self.call(object, &new).end();
             }
-            Entry::Decision { id, event } => self.decision(out, id, event),
-            Entry::Said(..) | Entry::Draw { .. } | Entry::End(_) => out.push_str(OTHER),
+            Entry::Decision { id, event } if self.calls.contains_key(id) => self.decision(out, id, event),
+            Entry::Said(..) | Entry::Crash(_) | Entry::Draw { .. } | Entry::Decision { .. } | Entry::End(_) => {
+                out.push_str(OTHER)
+            }
+        }
+    }
+
+    /// What is done with a transaction. A commit that was refused is the rollback that it came to.
+    fn act(&self, out: &mut String, at: Instant, new: &NewCall, act: Act) {
+        let act = if self.rolled_back.contains(&new.name) { Act::Rollback } else { act };
+        let run = Some(&*new.run).filter(|run| !run.is_empty());
+        let object = Object::new(out).text("type", act.as_str()).text_if("run_id", run);
+        let object = object.text_if("transaction", new.transaction.as_deref()).at("at_ms", at);
+        match act {
+            Act::State => object.text("name", &new.tool).json("args", &new.args).end(),
+            Act::Begin | Act::Commit | Act::Rollback => object.end(),
         }
     }
 
     fn call<'o>(&self, object: Object<'o>, new: &NewCall) -> Object<'o> {
         let object = object
+            .text_if("transaction", new.transaction.as_deref())
             .text("tool", &new.tool)
             .json("args", &new.args)
             .text_if("idempotency_key", new.key.as_deref())

@@ -39,9 +39,9 @@ pub fn record(args: &Args, file: &str, loaded: &[LoadedFixture<'_>], output: &mu
             .help(format!("the fixture is for {}", names.join(", ")))
             .next(first.after(Command::new("playproof replay").path(path))));
     };
-    if fixture.crash.is_some() || fixture.calls.iter().any(|call| call.act.is_some()) {
-        return Err(Failure::new("`--record` takes no fixture with a `crash` or an `act`: a trace has calls of tools")
-            .help("without them, it can be recorded"));
+    if fixture.crash.is_some() {
+        return Err(Failure::new("`--record` takes no fixture with a `crash`: what it lost left no line")
+            .help("without it, it can be recorded"));
     }
     let (facts, facts_file) = (tools_of(fixture), facts_file(file));
     let files = std::iter::once(file).chain(facts.is_some().then_some(facts_file.as_str()));

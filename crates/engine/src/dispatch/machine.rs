@@ -44,6 +44,10 @@ impl Machine {
     /// inputs for it.
     pub fn take_outcome(&mut self, call: CallId) -> Option<Outcome> {
         let outcome = self.outcome(call)?;
+        let facts = self.calls.get(call)?.facts;
+        if let (Some(id), Some(shared)) = (facts.transaction, &mut self.shared) {
+            shared.transactions.leave(id, call, (facts.tool, facts.key, facts.args));
+        }
         self.calls.remove(call);
         Some(outcome)
     }
@@ -71,12 +75,13 @@ impl Machine {
     }
 
     /// The dispatcher is there again after it died: state that was not committed is gone, and its transactions begin again
-    /// before they commit.
-    pub fn lose_state(&mut self, now: Instant, out: &mut OutputBuffer) {
-        let lost = self.shared.iter_mut().flat_map(|shared| shared.transactions.lose());
-        for call in lost.collect::<Vec<_>>() {
+    /// before they commit. The writes of state that are lost, as far as their calls have not left; none: nothing was lost.
+    pub fn lose_state(&mut self, now: Instant, out: &mut OutputBuffer) -> Option<Vec<CallId>> {
+        let lost = self.shared.as_mut()?.transactions.lose()?;
+        for &call in &lost {
             out.emit(now, call, Decision::Transaction { became: Became::Discarded, by: None });
         }
+        Some(lost)
     }
 
     /// Forgets everything but how calls have ended, and gives those that had not.

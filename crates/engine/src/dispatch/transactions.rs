@@ -22,10 +22,20 @@ pub(super) struct Transaction {
     pub is_begun: bool,
     /// The writes of state that wait for the commit.
     pub staged: Vec<CallId>,
-    /// The requests that are not known to be done, each with its last call.
-    pub undone: BTreeMap<Request, CallId>,
+    /// Whether others do whose calls have left.
+    staged_before: bool,
+    /// The requests that are not known to be done, each with its last call; none: it has left.
+    pub undone: BTreeMap<Request, Option<CallId>>,
     /// Whether state of it was lost in a crash.
     pub has_lost: bool,
+}
+
+impl Transaction {
+    /// Takes the writes of state that wait for the commit: they wait no more.
+    pub(super) fn take_staged(&mut self) -> Vec<CallId> {
+        self.staged_before = false;
+        std::mem::take(&mut self.staged)
+    }
 }
 
 impl Transactions {
@@ -43,12 +53,27 @@ impl Transactions {
         self.known.remove(&id);
     }
 
-    /// The staged state of all transactions is gone.
-    pub(super) fn lose(&mut self) -> impl Iterator<Item = CallId> {
-        self.known.values_mut().flat_map(|known| {
-            known.has_lost |= !known.staged.is_empty();
-            std::mem::take(&mut known.staged)
-        })
+    /// The staged state of all transactions is gone; none: there is none.
+    pub(super) fn lose(&mut self) -> Option<Vec<CallId>> {
+        let has_staged = |known: &&mut Transaction| known.staged_before || !known.staged.is_empty();
+        let mut lost = None;
+        for known in self.known.values_mut().filter(has_staged) {
+            known.has_lost = true;
+            lost.get_or_insert_with(Vec::new).extend(known.take_staged());
+        }
+        lost
+    }
+
+    /// A call of a transaction has left: its id is free.
+    pub(super) fn leave(&mut self, id: TransactionId, call: CallId, request: Request) {
+        let Some(known) = self.known.get_mut(&id) else { return };
+        if let Some(place) = known.staged.iter().position(|state| *state == call) {
+            known.staged.remove(place);
+            known.staged_before = true;
+        }
+        if let Some(by) = known.undone.get_mut(&request).filter(|by| **by == Some(call)) {
+            *by = None;
+        }
     }
 
     /// Whether a transaction of a run is known.

@@ -151,10 +151,19 @@ impl Dispatcher {
             return Err(InputFault::NameTaken);
         }
         self.now = self.now.max(now);
-        let facts = self.plan.facts(&new.tool);
+        let facts = if new.act.is_some() { ToolFacts::NOTHING_SENT } else { self.plan.facts(&new.tool) };
         let id = self.open(new, facts, None);
         self.input(id, Event::Made);
         Ok(id)
+    }
+
+    /// The program that had the state of transactions is gone: what was not committed is lost, and its transactions begin again
+    /// before they commit. Gives the writes of state that are lost, as far as they are not forgotten; none: nothing was lost.
+    pub fn lose_state(&mut self, now: Instant) -> Option<Vec<CallId>> {
+        self.now = self.now.max(now);
+        let lost = self.machine.lose_state(self.now, &mut self.out);
+        self.settle();
+        lost
     }
 
     /// The answer to a request comes; also that of a call whose caller went away.
@@ -426,7 +435,7 @@ impl Dispatcher {
 
     /// Whether the result of a call may still be asked for: a later call may get it, or one that follows it does.
     pub fn keeps_result_of(&self, call: CallId) -> bool {
-        let key = self.calls.get(call).and_then(|open| open.shared.key);
+        let key = self.calls.get(call).and_then(|open| open.shared.shared_key());
         key.is_some_and(|key| self.machine.keeps_success_of(key, call))
     }
 

@@ -197,7 +197,7 @@ pub(crate) struct SharedIds {
 
 impl SharedIds {
     /// The key by which calls are one request to the dispatcher.
-    fn shared_key(&self) -> Option<KeyId> {
+    pub(crate) fn shared_key(&self) -> Option<KeyId> {
         self.once.or(self.key)
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::dispatch::StepOf;
-use crate::event::{Finding, FindingBy, FindingId};
-use crate::ids::{ArgsId, CallId, KeyId, RunId, StepId, ToolId};
+use crate::event::{Act, Became, Finding, FindingBy, FindingId};
+use crate::ids::{ArgsId, CallId, KeyId, RunId, StepId, ToolId, TransactionId};
 use crate::plan::{DrivenCall, Plan, steps_of};
 use crate::playbook::Access;
 
 use super::book::{Against, CallShows, Evidence, MOST_IDENTICAL_CALLS, Moment, OneMore, RequestBook, acts_again};
+use super::reruns::Reruns;
 use super::watch::CallWatch;
 
 /// A request: of a run, or of all.
@@ -46,6 +47,9 @@ impl RequestBooks {
         mut found: impl FnMut(Finding),
     ) -> RequestBooks {
         let mut books = RequestBooks::default();
+        let mut reruns = Reruns::default();
+        // By transaction: how often it was committed, and has begun since.
+        let mut transactions: BTreeMap<TransactionId, (u32, u32)> = BTreeMap::new();
         let marked = seen.iter().zip(calls);
         let marked = marked.map(|(watch, call)| CallShows { key: call.honoured_key().map_or(0, mark), ..watch.shows });
         books.shows = marked.collect();
@@ -55,7 +59,15 @@ impl RequestBooks {
             else {
                 continue;
             };
-            if call.act.is_some() {
+            if let Some(act) = call.act {
+                let (commits, begun) =
+                    call.transaction.map(|of| *transactions.entry(of).or_default()).unwrap_or_default();
+                let known = match (act, watch.became) {
+                    (Act::Begin, _) => (commits, begun + 1),
+                    (Act::Commit, Some(Became::Committed)) => (commits + 1, 0),
+                    _ => (commits, begun),
+                };
+                transactions.extend(call.transaction.map(|of| (of, known)));
                 continue; // it is no request
             }
             if watch.is_skipped {
@@ -92,6 +104,14 @@ impl RequestBooks {
             if shows.made.at.is_none() {
                 book.note(shows); // it was refused, or got the result of another call: nothing was sent
                 continue;
+            }
+            if let Some(of) = call.transaction.filter(|_| acts_again(facts)) {
+                let (commits, begun) = transactions.get(&of).copied().unwrap_or_default();
+                let acted = shows.effects > 0 || shows.may_have_acted;
+                if reruns.take((of, commits, call.tool, call.key, call.args), begun, shows.effects > 0, acted) {
+                    let again = Finding::new(FindingId::Reexecuted, FindingBy::Recorded, id, 1);
+                    found(if facts.declared { again } else { again.in_doubt() });
+                }
             }
             book.take(id, shows, Evidence { facts, one_request: true }, &mut found);
         }

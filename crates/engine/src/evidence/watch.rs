@@ -1,7 +1,7 @@
 //! One call as its events show it so far: what it has done, or may have, and what its last answer says.
 
 use crate::classify::{Signal, asked_wait, reads_as_unanswered};
-use crate::event::{Decision, ErrorFacts, Outcome, OutcomeKind, RequestKind, Status};
+use crate::event::{Became, Decision, ErrorFacts, Outcome, OutcomeKind, RequestKind, Status};
 use crate::ids::{AttemptNo, ErrorId};
 use crate::plan::{DrivenCall, Plan};
 use crate::playbook::Access;
@@ -18,6 +18,8 @@ pub struct CallWatch {
     pub reversed: Option<Moment>,
     /// Whether it is a step that had no turn.
     pub is_skipped: bool,
+    /// What became of its transaction, or of its state, at last.
+    pub became: Option<Became>,
     /// The error of its last failure.
     error: Option<ErrorId>,
     /// Its last attempt.
@@ -90,6 +92,7 @@ impl CallWatch {
                 }
                 *shows = shows.with(failure, writes);
             }
+            Decision::Transaction { became, .. } => self.became = Some(became),
             Decision::Outcome(Outcome { kind, .. }) => {
                 shows.over = Some(now);
                 self.is_skipped = kind == OutcomeKind::Skipped;

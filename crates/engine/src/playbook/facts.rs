@@ -76,6 +76,9 @@ impl ToolFacts {
         seems_to_read: false,
     };
 
+    /// The facts of what a program does with a transaction: nothing is sent for it.
+    pub const NOTHING_SENT: ToolFacts = ToolFacts::BUILT_IN_READ;
+
     /// The facts of a tool that comes with an agent program and only reads.
     const BUILT_IN_READ: ToolFacts = ToolFacts { access: Access::Read, declared: true, ..ToolFacts::ASSUMED };
 

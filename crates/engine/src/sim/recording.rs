@@ -7,8 +7,10 @@ use std::sync::Arc;
 use super::record::SimulationRecord;
 use super::scenario::Scenario;
 use super::simulator::Simulator;
-use crate::call::{AnswerTo, CallTexts, Place, RecordedAnswer, RecordedCall, RecordedStep, Reply};
-use crate::event::{Decision, DecisionEvent, ErrorFacts, Provenance, RequestKind, StatusFrom};
+use crate::call::{
+    AnswerTo, CallTexts, Place, RecordedAct, RecordedAnswer, RecordedCall, RecordedStep, RecordedTransaction, Reply,
+};
+use crate::event::{Act, Decision, DecisionEvent, ErrorFacts, OutcomeKind, Provenance, RequestKind, StatusFrom};
 use crate::fixture::{Fixture, FixtureCall};
 use crate::ids::{AttemptNo, CallId, StepId};
 use crate::plan::{DrivenCall, Plan, steps_of};
@@ -21,8 +23,11 @@ const DISPATCHER: &str = "fixture";
 /// The run of a fixture, recorded.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// By `CallId`; the events of each call are on the lines that [`Recording::line`] gives.
+    /// By `CallId`; the events of each call are on the lines that [`Recording::line`] gives. Those that do something with a
+    /// transaction are among the `acts`.
     pub calls: Vec<RecordedCall>,
+    /// What was done with transactions. A commit that was refused is the rollback that it came to.
+    pub acts: Vec<RecordedAct>,
     /// What the dispatcher decided. Each answer is a recorded one.
     pub record: SimulationRecord,
 }
@@ -79,12 +84,13 @@ impl Recording {
                 call.answers.push(answer);
             }
         }
-        number_in_runs(&mut calls);
+        number_in_runs(&mut calls, scenario);
+        let acts = acts_of(scenario, &calls, &record);
         place_answers(&mut calls, &record);
         for event in &mut record.events {
             event.what = recorded(event.what);
         }
-        Recording { calls, record }
+        Recording { calls, acts, record }
     }
 
     /// The line of an event by its place among all events. A call and its answers come before their events.
@@ -109,8 +115,33 @@ fn recorded_call(call: &DrivenCall<'_>, written: Option<&FixtureCall>, dispatche
     };
     let mut recorded = RecordedCall::new(texts, Place::default());
     recorded.timeout = written.and_then(|written| written.timeout);
+    recorded.transaction = transaction_of(written);
     recorded.dispatch = Some(Box::default());
     recorded
+}
+
+/// The transaction that a call names.
+fn transaction_of(written: Option<&FixtureCall>) -> Option<Box<RecordedTransaction>> {
+    let label = written?.transaction.as_deref()?.into();
+    Some(Box::new(RecordedTransaction { label, ..RecordedTransaction::default() }))
+}
+
+/// What the calls of a scenario do with transactions.
+fn acts_of(scenario: &Scenario<'_>, calls: &[RecordedCall], record: &SimulationRecord) -> Vec<RecordedAct> {
+    let acts = calls.iter().zip(&scenario.calls).zip(&record.outcomes);
+    let acts = acts.filter_map(|((call, of), outcome)| {
+        let act = of.act?;
+        let is_refused = matches!(outcome.kind, OutcomeKind::Refused(_));
+        Some(RecordedAct {
+            line: call.place.line,
+            at: call.at,
+            run: call.run().map(Into::into),
+            label: call.transaction.as_deref().map(|of| of.label.clone()).unwrap_or_default(),
+            act: if is_refused { Act::Rollback } else { act },
+            state: (act == Act::State).then(|| (of.tool_name.into(), of.written_args.into())),
+        })
+    });
+    acts.collect()
 }
 
 /// The same as a step of its action. With a key, it has one of its own.
@@ -136,6 +167,7 @@ fn recorded_step(
     };
     let mut of_step = RecordedCall::new(texts, Place::default());
     of_step.timeout = recorded.timeout;
+    of_step.transaction = recorded.transaction;
     of_step.dispatch = Some(Box::default());
     of_step.parent = Some(Box::new(RecordedStep { call: action.name.into(), step: step.into() }));
     of_step
@@ -216,8 +248,9 @@ fn recorded_answers(
 }
 
 /// Numbers the calls of each run in the order in which they were made.
-fn number_in_runs(calls: &mut [RecordedCall]) {
-    let mut order: Vec<usize> = (0..calls.len()).collect();
+fn number_in_runs(calls: &mut [RecordedCall], scenario: &Scenario<'_>) {
+    let is_act = |n: &usize| scenario.calls.get(*n).is_some_and(|call| call.act.is_some());
+    let mut order: Vec<usize> = (0..calls.len()).filter(|n| !is_act(n)).collect();
     order.sort_by_key(|&n| calls[n].place.line); // places in `calls`
     let mut made: BTreeMap<Option<String>, u32> = BTreeMap::new();
     for n in order {

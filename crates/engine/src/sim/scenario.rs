@@ -154,7 +154,7 @@ impl Names {
         let tool_name: &'a str = named.map_or(&call.tool, |action| &action.tool);
         let facts = match call.act {
             None => plan.facts_among(&self.all_facts, tool_name),
-            Some(_) => ToolFacts { access: Access::Read, declared: true, ..ToolFacts::ASSUMED }, // nothing is sent
+            Some(_) => ToolFacts::NOTHING_SENT,
         };
         let (key, written_key) = self.key_of(call, plan, facts);
         let args = self.args_of(tool_name, call.compared_args.as_ref().unwrap_or(&call.args));

@@ -222,7 +222,6 @@ impl Simulator {
             }
         }
         self.upstream.swap_ledger(&mut self.record.ledger);
-        self.book_state(calls);
         self.close(plan, calls);
     }
 
@@ -286,6 +285,7 @@ impl Simulator {
     }
 
     fn close(&mut self, plan: &Plan, calls: &[DrivenCall<'_>]) {
+        self.book_state(calls);
         let Simulator { event_loop, record, errors, .. } = self;
         std::mem::swap(&mut event_loop.buffer.events, &mut record.events);
         record.errors = errors.take();

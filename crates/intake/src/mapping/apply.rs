@@ -31,7 +31,7 @@ use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
 use crate::source_value::SourceValue;
 use crate::tool_hints;
-use crate::trace_writer::{At, OutputCall, TraceWriter};
+use crate::trace_writer::{At, OutputAct, OutputCall, TraceWriter};
 use playproof_formats::diagnostic::{Diagnostic, Report};
 use playproof_formats::yaml::shorten;
 
@@ -317,7 +317,9 @@ impl Applier {
             let label = self.scalar(map.transaction.as_ref(), placed.row).filter(|label| !label.is_empty());
             if let Some(label) = label {
                 let run = self.run_of(map.run.as_ref(), placed);
-                return self.lines.act(act, run.as_deref(), &label, placed.span, placed.place);
+                let (run, label) = (run.as_deref(), Some(&*label));
+                let PlacedRow { span, place: source, .. } = *placed;
+                return self.lines.act(&OutputAct { act, run, label, at: None, state: None, source, span });
             }
         }
     }

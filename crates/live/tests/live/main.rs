@@ -11,3 +11,4 @@ mod crowd;
 mod journal;
 mod packages;
 mod place;
+mod transactions;

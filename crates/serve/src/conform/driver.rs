@@ -33,6 +33,8 @@ pub struct Broken {
     pub said: String,
     /// What is wrong.
     pub why: String,
+    /// Whether nothing is, and it only knows no transactions.
+    pub lacks_transactions: bool,
 }
 
 /// What a dispatcher did with a fixture.
@@ -85,6 +87,9 @@ struct Answered {
     error: Option<String>,
     /// Of the answer to `hello`.
     protocol: Option<Value>,
+    /// Of the answer to `hello`: whether it knows transactions.
+    #[serde(default)]
+    transactions: bool,
 }
 
 /// A span in milliseconds, to the nearest microsecond: others compute with floats.
@@ -157,7 +162,8 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
             said += 1;
             let Some(line) = self.line(now, due) else { continue };
             if said > LINES_MAX {
-                return Err(Broken { said: line, why: format!("it does not end within {LINES_MAX} lines") });
+                let why = format!("it does not end within {LINES_MAX} lines");
+                return Err(Broken { said: line, why, lacks_transactions: false });
             }
             self.say(now, &line)?;
         }
@@ -195,12 +201,16 @@ impl<'a, A: FnMut(&str) -> Result<String, String>> Driver<'a, A> {
     }
 
     fn say(&mut self, now: Instant, line: &str) -> Result<(), Broken> {
-        let broken = |why: String| Broken { said: line.to_owned(), why };
+        let broken = |why: String| Broken { said: line.to_owned(), why, lacks_transactions: false };
         let answer = (self.ask)(line).map_err(broken)?;
         let answered: Answered = serde_json::from_str(&answer)
             .map_err(|error| broken(format!("it prints no line of the protocol ({error}): {answer}")))?;
         if let Some(error) = answered.error {
             return Err(broken(format!("it answers with an error: {error}")));
+        }
+        let has_acts = || self.fixture.calls.iter().any(|call| call.act.is_some());
+        if answered.protocol.is_some() && !answered.transactions && has_acts() {
+            return Err(Broken { lacks_transactions: true, ..broken("it knows no transactions".to_owned()) });
         }
         match (answered.protocol, &answered.wants) {
             (None, None) => return Err(broken(format!("its answer has no `do`, and names no protocol: {answer}"))),

@@ -13,13 +13,14 @@ pub(super) fn hello(scenario: &Scenario<'_>) -> String {
     let mut tools = String::new();
     let mut object = Object::new(&mut tools);
     let mut known = std::collections::BTreeSet::new();
-    for call in scenario.calls.iter().filter(|call| known.insert(call.tool_name)) {
+    for call in scenario.calls.iter().filter(|call| call.act.is_none() && known.insert(call.tool_name)) {
         let mut facts = String::new();
         Object::new(&mut facts)
             .truth("declared", call.facts.declared)
             .text("access", call.facts.access.as_str())
             .truth("idempotent", call.facts.idempotent)
             .text_if("retry", call.facts.never_retried.then_some("never"))
+            .text_if("once", call.facts.once.then_some("transaction"))
             .text_if("keys", call.facts.ignores_keys.then_some("ignored"))
             .span("timeout_ms", call.facts.timeout)
             .end();
@@ -49,6 +50,8 @@ pub(super) fn new_call(plan: &Plan, written: &FixtureCall, driven: &DrivenCall<'
         args: if written.args.is_empty() { "{}" } else { &*written.args }.to_owned(),
         key: driven.key_text().map(str::to_owned),
         token: written.token.as_deref().map(str::to_owned),
+        transaction: written.transaction.clone(),
+        act: written.act,
         timeout: written.timeout,
         steps,
         unknown_steps: known.filter(is_unknown).map(str::to_owned).collect(),

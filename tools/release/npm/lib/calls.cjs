@@ -37,6 +37,15 @@ class DispatcherLost extends PlayproofError {
   }
 }
 
+/** The commit was refused: a call of the transaction is not known to be done, or its state was lost. None of the state is there,
+ * and nothing upstream is undone. Discard the state, and begin again. */
+class RolledBack extends PlayproofError {
+  constructor(label) {
+    super(`the transaction ${label} was rolled back: a call of it is not known to be done, or its state was lost`);
+    this.name = "RolledBack";
+  }
+}
+
 /** A call did not succeed. Its text is for the agent. */
 class CallFailed extends Error {
   constructor(outcome) {
@@ -93,7 +102,7 @@ class Attempt {
 
 // -- where a call belongs -----------------------------------------------------------------------------------------------
 
-const place = new AsyncLocalStorage(); // { run, step, attempt }
+const place = new AsyncLocalStorage(); // { run, step, attempt, transaction }
 
 /** The calls within `work` belong to this run, and to this step of it. */
 function run(name, work, { step } = {}) { return place.run({ run: name, step }, work); }
@@ -133,4 +142,4 @@ function refuseUnknown(options, known, of) {
   if (strange !== undefined) throw new TypeError(`${of} has no option \`${strange}\`, only ${known.join(", ")}`);
 }
 
-module.exports = { Attempt, CallFailed, DispatcherLost, FORMS, Outcome, PlayproofError, ToolError, attempt, autoKey, check, place, refuseUnknown, run };
+module.exports = { Attempt, CallFailed, DispatcherLost, FORMS, Outcome, PlayproofError, RolledBack, ToolError, attempt, autoKey, check, place, refuseUnknown, run };

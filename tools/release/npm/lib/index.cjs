@@ -9,7 +9,7 @@
 
 const { AsyncResource } = require("node:async_hooks");
 const { randomBytes } = require("node:crypto");
-const { Attempt, CallFailed, DispatcherLost, FORMS, Outcome, PlayproofError, ToolError, attempt, autoKey, check, place, refuseUnknown, run } = require("./calls.cjs");
+const { Attempt, CallFailed, DispatcherLost, FORMS, Outcome, PlayproofError, RolledBack, ToolError, attempt, autoKey, check, place, refuseUnknown, run } = require("./calls.cjs");
 const { errorOf, errorOfValue, passes } = require("./errors.cjs");
 const { Process } = require("./process.cjs");
 const program = require("./program.cjs");
@@ -25,6 +25,7 @@ const UNREADABLE = ["bad_line", "line_too_long", "unknown_type"];
 const SUCCESS = ["succeeded", "succeeded_after_compensation"];
 const SHARED = ["joined", "cached"];
 const HANDLERS = ["onRefresh", "onReversal", "onQueue", "onEvent"];
+const ACTS = ["begin", "state", "commit", "rollback"];
 const HELD_AGAIN_MS = 50; // a clock that stands still is looked at again
 
 /** What came of a request, by what it threw or gave. */
@@ -90,7 +91,7 @@ class Dispatcher {
   #isClosing = false;
   #unheard = [];
   #calls = new Map();
-  #ended = new Map(); // of calls with keys
+  #ended = new Map(); // of calls with keys or in transactions
   #tools = new Map();
   #prefix = randomBytes(4).toString("hex");
   #number = 0;
@@ -99,6 +100,8 @@ class Dispatcher {
   #inARow = 0;
   /** How often the process was started again. */
   restarts = 0;
+  /** The transactions whose state was lost with the program that had this journal: `run`, `transaction` and `state`, its names. */
+  lost = [];
 
   /** Handlers may be set until the first call: `onRefresh`, `onReversal`, `onQueue`, `onEvent`. In the `shadow`, each call is sent
    * once and at once, and what the playbook would have done is in the journal. */
@@ -138,8 +141,10 @@ class Dispatcher {
     if (this.#lost !== null || this.#isClosing) throw new PlayproofError(this.#lost ?? "the dispatcher is closed");
     const name = id ?? `${run ?? "call"}-${this.#prefix}-${++this.#number}`;
     if (this.#calls.has(name)) throw new PlayproofError(`a call has the id ${name}`);
-    const call = new Open({ id: name, tool, args, key, run, send });
-    this.#say(call, { type: "call", id: name, tool, args, run, key, token, timeout_ms: timeoutMs, answer_within_ms: answerWithinMs, steps });
+    const { transaction: of } = place.getStore() ?? {};
+    const transaction = of?.run === run ? of?.label : undefined;
+    const call = new Open({ id: name, tool, args, key, run, send, transaction });
+    this.#say(call, { type: "call", id: name, tool, args, run, transaction, key, token, timeout_ms: timeoutMs, answer_within_ms: answerWithinMs, steps });
     this.#calls.set(name, call);
     this.#hold();
     return call;
@@ -204,6 +209,32 @@ class Dispatcher {
     };
   }
 
+  /** The calls within `work` belong to the transaction, and its state is committed as one at its end: `work(order)` writes it with
+   * `order.state(name, value)`. Where `work` throws, it is rolled back; where the commit is refused, `RolledBack` is thrown. */
+  async transaction(label, work, { run = place.getStore()?.run } = {}) {
+    if (typeof label !== "string" || label === "") throw new TypeError("the label of a transaction is a text");
+    const act = (type, fields) => this.#act({ type, id: `${run ?? "call"}-${this.#prefix}-${++this.#number}`, run, transaction: label, ...fields });
+    await act("begin");
+    const life = this.restarts;
+    let value;
+    try {
+      const own = { label, run, state: (name, value = null) => act("state", { name, args: value }).then(() => {}) };
+      value = await place.run({ ...place.getStore(), run, transaction: own }, () => work(own));
+    } catch (thrown) {
+      await act("rollback");
+      throw thrown;
+    }
+    const isForgotten = this.#options.journal === undefined && life !== this.restarts;
+    const done = isForgotten ? { outcome: "refused" } : await act("commit");
+    if (done?.outcome === "refused") throw new RolledBack(label);
+    return value;
+  }
+
+  async #act(line) {
+    if (!this.#options.shadow) return (await this.#ask(line)).do[0];
+    if (this.#process !== null && this.#lost === null) this.#say(null, line);
+  }
+
   #isRepeatable(tool) {
     return this.#ask({ type: "ask", what: "tool", tool }).then((facts) => facts.repeatable === true, (error) => {
       if (error instanceof PlayproofError && error.code !== undefined) return false; // it is not asked for facts
@@ -244,7 +275,8 @@ class Dispatcher {
     return new Promise((resolve, reject) => {
       this.#hello = { resolve, reject };
       const next = new Process(this.#command(), (line) => this.#onLine(next, line), (process, why) => this.#onEnd(process, why));
-      const hello = { type: "hello", protocol: "dispatch/1", events: this.onEvent !== undefined, messages: this.#options.messages };
+      const hello = { type: "hello", protocol: "dispatch/1", events: this.onEvent !== undefined, messages: this.#options.messages,
+        goes_on: this.restarts > 0 }; // what transactions have written is here
       next.say(`${JSON.stringify(hello)}\n`);
     });
   }
@@ -298,8 +330,10 @@ class Dispatcher {
   #takeOver(process, hello) {
     this.#process = process;
     this.#base = Math.max(this.#base, hello.at_ms - (performance.now() - this.#zero));
+    this.lost.push(...(hello.lost ?? []));
     const unheard = this.#unheard;
     this.#unheard = [];
+    const ended = new Map(hello.ended.map((end) => [end.done, end]));
     const known = new Set([...hello.ended.map(({ done }) => done), ...hello.open.map(({ id }) => id)]);
     for (const call of this.#calls.values()) call.stopWaiting();
     for (const end of hello.ended) this.#end(end);
@@ -320,6 +354,11 @@ class Dispatcher {
       const isKnown = said.call === null || known.has(said.call.id);
       const isOpen = said.call !== null && this.#calls.has(said.call.id);
       if (said.kind === "answer" || said.kind === "wake" || (said.kind === "call" && isKnown)) continue;
+      const done = ACTS.includes(said.kind) ? ended.get(JSON.parse(said.text).id) : undefined;
+      if (done !== undefined) {
+        said.answer?.resolve({ do: [done] });
+        continue;
+      }
       if (isKnown || isOpen) this.#write(said);
     }
     this.#hold();
@@ -519,7 +558,7 @@ class Dispatcher {
     if (SUCCESS.includes(done.outcome)) how = { ok: true, value: Object.keys(call.values).length > 0 ? call.values : call.value };
     else if (SHARED.includes(done.outcome)) how = { ok: leader?.ok ?? !("told" in done), value: leader?.value };
     const outcome = new Outcome(done, call, how);
-    if (call.key !== undefined) {
+    if (call.key !== undefined || call.transaction !== undefined) {
       this.#ended.set(call.id, outcome);
       if (this.#ended.size > ENDED_MAX) this.#ended.delete(this.#ended.keys().next().value);
     }
@@ -550,4 +589,4 @@ function found() {
   return program.find() ?? "playproof";
 }
 
-module.exports = { Attempt, CallFailed, Dispatcher, DispatcherLost, Outcome, PlayproofError, ToolError, attempt, autoKey, errorOf, found, run };
+module.exports = { Attempt, CallFailed, Dispatcher, DispatcherLost, Outcome, PlayproofError, RolledBack, ToolError, attempt, autoKey, errorOf, found, run };

@@ -13,6 +13,7 @@ export declare class ToolError extends Error {
 }
 export declare class PlayproofError extends Error { readonly code?: string }
 export declare class DispatcherLost extends PlayproofError { readonly effect: Effect }
+export declare class RolledBack extends PlayproofError {}
 export declare class CallFailed extends Error { readonly outcome: Outcome }
 export declare class Attempt<A = unknown> {
   readonly id: string; readonly tool: string; readonly args: A; readonly key?: string; readonly run?: string; readonly number: number;
@@ -40,15 +41,17 @@ export interface DispatcherOptions extends Handlers {
 }
 export interface ToolContext { run?: string; signal?: AbortSignal; abortSignal?: AbortSignal; [name: string]: any }
 export type OfArguments<A> = string | ((args: A, context: ToolContext) => string | undefined);
+export interface Transaction { readonly label: string; readonly run?: string; state(name: string, value?: unknown): Promise<void> }
 export declare class Dispatcher implements Handlers {
   constructor(options: DispatcherOptions);
   onRefresh?: Send; onReversal?: Send; onQueue?: (outcome: Outcome) => unknown; onEvent?: (event: Record<string, unknown>) => unknown;
-  readonly restarts: number; readonly pid: number | undefined;
+  readonly lost: { run?: string; transaction: string; state: string[] }[]; readonly restarts: number; readonly pid: number | undefined;
   start(): Promise<void>;
   call<A, V>(tool: string, args: A, send: Send<A, V>, options?: CallOptions): Promise<Outcome<V>>;
   gather(calls: [tool: string, args: any, send: Send, options?: CallOptions][]): Promise<Outcome[]>;
   tool<A, V>(name: string, fn: (args: A, attempt: Attempt<A>) => V | PromiseLike<V>,
     options?: { key?: OfArguments<A>; run?: OfArguments<A>; step?: OfArguments<A>; timeoutMs?: number }): (args: A, context?: ToolContext) => Promise<V>;
+  transaction<V>(label: string, work: (transaction: Transaction) => V | PromiseLike<V>, options?: { run?: string }): Promise<V>;
   validNext(run: string): Promise<string[] | undefined>;
   history(run?: string): Promise<{ history: Record<string, unknown>[]; open: Record<string, unknown>[] }>;
   resolve(id: string, effect: "applied" | "not_applied", by: string): Promise<void>;

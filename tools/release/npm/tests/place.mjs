@@ -22,7 +22,7 @@ after(() => rmSync(folder, { recursive: true }));
 export const playbook = path.join(folder, "ours.yaml");
 const text = readFileSync(path.join(root, "playbooks", "standard.yaml"), "utf8")
   .replace("[200, 600, 1800]", "[2, 5, 9]").replace("[400, 1600]", "[2, 5]").replace("[500, 2000]", "[2, 5]");
-writeFileSync(playbook, text.replace("\ntools:\n", "\ntools:\n  tickets.add: { access: write, repeatable: true }\n"));
+writeFileSync(playbook, text.replace("\ntools:\n", "\ntools:\n  tickets.add: { access: write, repeatable: true }\n  cards.charge: { access: write, once: transaction }\n"));
 
 let journals = 0;
 export const journal = () => path.join(folder, `journal-${++journals}`);

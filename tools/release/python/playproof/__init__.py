@@ -18,6 +18,7 @@ from ._calls import (
     run,
 )
 from ._dispatcher import Dispatcher
+from ._transactions import RolledBack
 from .conformance import Failed, conform
 from .testing import cases, httpx_transport, send
 
@@ -30,6 +31,7 @@ __all__ = [
     "Failed",
     "Outcome",
     "PlayproofError",
+    "RolledBack",
     "SyncDispatcher",
     "ToolError",
     "attempt",

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import threading
-from typing import Any, Callable, Coroutine, Dict, Iterable, List, Optional, TypeVar
+from typing import Any, Callable, Coroutine, Dict, Iterable, Iterator, List, Optional, TypeVar
 
 from ._calls import Call, Outcome, PlayproofError, Send, Tool
 from ._dispatcher import NOT_STARTED, STARTED, Dispatcher, Function, OfArguments, Path
+from ._transactions import Transaction
 
 T = TypeVar("T")
+
+
+class SyncTransaction:
+    """As `Transaction`, for a program without asyncio."""
+
+    def __init__(self, dispatcher: SyncDispatcher, own: Transaction) -> None:
+        self._dispatcher, self._own = dispatcher, own
+
+    def state(self, name: str, value: Any = None) -> None:
+        """A piece of state is written: it waits for the commit."""
+        self._dispatcher._wait(self._own.state(name, value))
 
 
 class SyncDispatcher:
@@ -117,6 +130,21 @@ class SyncDispatcher:
             return wrapped  # type: ignore[return-value]
 
         return wrap
+
+    @contextlib.contextmanager
+    def transaction(self, label: str, *, run: Optional[str] = None) -> Iterator[SyncTransaction]:
+        """The calls within belong to it, and its state is committed as one at its end, or `RolledBack` is raised."""
+        own = self.driver.transaction(label, run=run)
+        self._wait(own.begin())
+        own.enter()
+        try:
+            yield SyncTransaction(self, own)
+        except BaseException:
+            own.leave()
+            self._wait(own.end(True))
+            raise
+        own.leave()
+        self._wait(own.end(False))
 
     def valid_next(self, run: str) -> Optional[List[str]]:
         """The actions that the run may make now; none without a graph."""

@@ -22,10 +22,11 @@ import time
 from typing import Any, Callable, Deque, Dict, Iterable, List, Optional, Tuple, TypeVar, Union
 
 from . import __main__ as program_of_the_wheel
-from . import _calls, _errors
+from . import _calls, _errors, _transactions
 from ._calls import FORMS, Attempt, Call, DispatcherLost, Event, Outcome, PlayproofError, Send, Tool, ToolError
 from ._process import Process
 from ._threads import Threads
+from ._transactions import ACTS, Transaction
 
 RESTARTS_MAX = 20  # in a row, without one answered line between them
 JOURNAL_AGAIN_S = 1.0  # a line that the journal could not take is said again
@@ -82,6 +83,7 @@ class _Open:
         self.requests: Dict[Tuple[Any, Any, Any], _Request] = {}
         self.waits: Dict[float, asyncio.TimerHandle] = {}
         self.of: Optional[_Open] = None
+        self.transaction: Optional[str] = None
         self.values: Dict[str, Any] = {}  # of an action: of its steps
         self.value: Any = None
         self.error: Any = None
@@ -139,7 +141,7 @@ class Dispatcher:
         self._again: Optional[asyncio.Task[None]] = None
         self._unheard: Deque[_Said] = collections.deque()
         self._calls: Dict[str, _Open] = {}
-        self._ended: "collections.OrderedDict[str, Outcome]" = collections.OrderedDict()  # of calls with keys
+        self._ended: "collections.OrderedDict[str, Outcome]" = collections.OrderedDict()  # of calls with keys or in transactions
         self._tools: Dict[str, Tool] = {}
         self._tasks: "set[asyncio.Task[Any]]" = set()
         self._prefix, self._number = secrets.token_hex(4), 0
@@ -147,6 +149,8 @@ class Dispatcher:
         self._in_a_row = 0
         #: How often the process was started again.
         self.restarts = 0
+        #: The transactions whose state was lost with the program that had this journal: `run`, `transaction` and `state`, its names.
+        self.lost: List[Dict[str, Any]] = []
 
     async def __aenter__(self) -> Dispatcher:
         await self.start()
@@ -275,6 +279,21 @@ class Dispatcher:
             raise ValueError(f'{tool.name}: key="auto" would make one of the calls of a tool that is `repeatable`')
         return (await self.make(made)).result()
 
+    def transaction(self, label: str, *, run: Optional[str] = None) -> Transaction:
+        """`async with` it: the calls within belong to it, and its state is committed as one at its end, or `RolledBack` is raised."""
+        return Transaction(self, label, run)
+
+    async def _act(self, act: str, of: Transaction, **fields: Any) -> Any:
+        """Does something with a transaction: its end."""
+        self._number += 1
+        line = dict(type=act, id=f"{of.run or 'call'}-{self._prefix}-{self._number}", transaction=of.label, **fields)
+        line.update({} if of.run is None else {"run": of.run})
+        if not self._shadow:
+            return (await self._ask(**line))["do"][0]
+        if self._lost is None and self._process is not None:
+            self._say(None, **line)
+        return None
+
     async def valid_next(self, run: str) -> Optional[List[str]]:
         """The actions that the run may make now; none without a graph."""
         answer = await self._ask(type="ask", what="next", run=run)
@@ -321,6 +340,7 @@ class Dispatcher:
         except OSError as error:
             raise PlayproofError(f"the dispatcher cannot be started: {error}") from None
         hello = dict(type="hello", protocol="dispatch/1", events=self.on_event is not None, messages=self._messages)
+        hello["goes_on"] = self.restarts > 0  # what transactions have written is here
         process.say(encode(hello).encode() + b"\n")
         try:
             await self._hello
@@ -377,7 +397,9 @@ class Dispatcher:
         """Compares what the process knows with what is here, and says again what it has not heard."""
         self._process, self._next = self._next, None
         self._base = max(self._base, float(hello["at_ms"]) - (time.monotonic() - self._zero) * 1000)
+        self.lost += hello.get("lost", [])
         unheard, self._unheard = self._unheard, collections.deque()
+        ended = {end["done"]: end for end in hello["ended"]}
         known = {end["done"] for end in hello["ended"]} | {each["id"] for each in hello["open"]}
         for call in self._calls.values():
             call.stop_waiting()
@@ -404,6 +426,10 @@ class Dispatcher:
             is_known = said.call is None or said.call.id in known
             is_open = said.call is not None and said.call.id in self._calls
             if said.kind in ("answer", "wake") or (said.kind == "call" and is_known):
+                continue
+            if said.kind in ACTS and decode(said.line.decode())["id"] in ended:
+                if said.answer is not None and not said.answer.done():
+                    said.answer.set_result({"do": [ended[decode(said.line.decode())["id"]]]})
                 continue
             if is_known or is_open:
                 self._write(said)
@@ -624,8 +650,12 @@ class Dispatcher:
         id = made.id or f"{run or 'call'}-{self._prefix}-{self._number}"
         if id in self._calls:
             raise ValueError(f"a call has the id {id}")
+        of = _transactions.of_call(run)
+        run = run if of is None else of.run
         call = _Open(id, made.tool, made.args, made.key, run, made)
-        fields: Dict[str, Any] = dict(run=run, key=made.key, token=made.token, timeout_ms=made.timeout_ms, steps=made.steps)
+        call.transaction = None if of is None else of.label
+        fields: Dict[str, Any] = dict(transaction=call.transaction)
+        fields.update(run=run, key=made.key, token=made.token, timeout_ms=made.timeout_ms, steps=made.steps)
         fields["answer_within_ms"] = made.answer_within_ms
         given = {name: value for name, value in fields.items() if value is not None}
         self._say(call, type="call", id=id, tool=made.tool, args=made.args, **given)
@@ -659,7 +689,7 @@ class Dispatcher:
             outcome.value = None if leader is None else leader.value
         else:
             outcome.error = call.error
-        if call.key is not None:
+        if call.key is not None or call.transaction is not None:
             self._ended[call.id] = outcome
             if len(self._ended) > 1000:
                 self._ended.popitem(last=False)

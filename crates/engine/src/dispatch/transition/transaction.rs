@@ -29,11 +29,12 @@ impl Transition<'_> {
             Act::Commit => {
                 let by = of.undone.values().next().copied();
                 if by.is_some() || of.has_lost {
+                    let by = by.flatten();
                     self.discard();
                     self.emit_became(call, Became::RolledBack, by);
                     return self.refuse(AdmissionRefusal::RolledBack, None);
                 }
-                for state in std::mem::take(&mut of.staged) {
+                for state in of.take_staged() {
                     self.emit_became(state, Became::Committed, None);
                 }
                 self.emit_became(call, Became::Committed, None);
@@ -51,7 +52,7 @@ impl Transition<'_> {
     pub(in crate::dispatch) fn enter_transaction(&mut self) {
         let (call, facts) = (self.call, self.state().facts);
         if let Some(of) = self.transaction() {
-            of.undone.entry((facts.tool, facts.key, facts.args)).or_insert(call);
+            of.undone.entry((facts.tool, facts.key, facts.args)).or_insert(Some(call));
         }
     }
 
@@ -60,7 +61,7 @@ impl Transition<'_> {
         let (call, facts) = (self.call, self.state().facts);
         if let Some(of) = self.transaction() {
             of.undone
-                .extract_if(.., |request, by| (*request, *by) == ((facts.tool, facts.key, facts.args), call))
+                .extract_if(.., |request, by| (*request, *by) == ((facts.tool, facts.key, facts.args), Some(call)))
                 .count();
         }
     }
@@ -82,13 +83,13 @@ impl Transition<'_> {
         if is_done {
             of.undone.remove(&request);
         } else {
-            of.undone.insert(request, call);
+            of.undone.insert(request, Some(call));
         }
     }
 
     /// The state that waits for the commit is gone.
     fn discard(&mut self) {
-        let staged = self.transaction().map(|of| std::mem::take(&mut of.staged)).unwrap_or_default();
+        let staged = self.transaction().map(Transaction::take_staged).unwrap_or_default();
         for state in staged {
             self.emit_became(state, Became::Discarded, None);
         }
