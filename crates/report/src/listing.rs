@@ -752,8 +752,7 @@ mod tests {
         let one = vec![("#2".to_owned(), 3, vec!["#1".to_owned(), "#3".to_owned()])];
         for _ in 0..3 {
             calls.rotate_left(1);
-            let listing = listing(&calls);
-            assert_eq!((3, shown(listing)), (3, one.clone()), "in any order");
+            assert_eq!(shown(listing(&calls)), one, "in any order");
         }
     }
 
