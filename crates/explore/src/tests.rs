@@ -574,6 +574,6 @@ fn a_tool_that_is_declared_harmless_twice_is_an_assumption_that_no_run_can_show(
 
 #[test]
 fn where_rows_declare_every_tool_they_stand_for_all() {
-    let kinds = crate::calls::CallKind::all(&plan(playbook::embedded("transactional").unwrap()));
+    let kinds = CallKind::all(&plan(playbook::embedded("transactional").unwrap()));
     assert!(!kinds.is_empty() && kinds.iter().all(|kind| kind.pattern.is_some()), "{kinds:?}");
 }

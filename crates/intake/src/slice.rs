@@ -32,13 +32,13 @@ pub fn lines_with_acts(calls: &[&RecordedCall], acts: &[RecordedAct]) -> String 
     let mut out = TraceWriter::default();
     let mut recorder = None;
     for (line, n, said) in places {
-        while let Some(act) = acts.next_if(|act| act.line < line) {
-            out.act(&output_act(act));
-        }
         let (Some(call), Some(id)) = (calls.get(n), ids.get(n)) else { continue };
         if let Some(of_call) = call.recorder().filter(|of_call| recorder != Some(*of_call)) {
             out.recording(of_call);
             recorder = Some(of_call);
+        }
+        while let Some(act) = acts.next_if(|act| act.line < line) {
+            out.act(&output_act(act));
         }
         match said {
             Said::Call => {
