@@ -77,11 +77,11 @@ impl Both {
         let mut both = Both::default();
         for (line, entry) in entries.into_iter().take(end) {
             both.known.learn(&entry);
-            match session.read_again(entry) {
-                Ok(records) => both
+            match session.read_again(&entry) {
+                Some(records) => both
                     .decided
                     .extend(records.iter().filter_map(|record| WrittenDecision::of(Entry::parse(record).ok()?))),
-                Err(entry) => both.recorded.extend(WrittenDecision::of(entry).map(|decision| (line, decision))),
+                None => both.recorded.extend(WrittenDecision::of(entry).map(|decision| (line, decision))),
             }
         }
         if both.recorded.iter().zip(&both.decided).all(|((_, recorded), own)| recorded == own) {

@@ -161,13 +161,13 @@ pub fn resume(bytes: &[u8], mut session: Session) -> Result<Resumed, Unusable> {
 /// Takes a line of a journal; `decided` has what the session decided of the lines before and the journal has yet to say.
 fn take(session: &mut Session, decided: &mut VecDeque<String>, text: &str, entry: Entry<'_>) -> Result<(), String> {
     let is_crash = matches!(entry, Entry::Crash(_));
-    match session.read_again(entry) {
-        Ok(records) => {
+    match (session.read_again(&entry), entry) {
+        (Some(records), _) => {
             decided.extend(records);
             if is_crash { take_decided(decided, text) } else { Ok(()) }
         }
-        Err(Entry::End(end)) => session.take_end(end),
-        Err(_) => take_decided(decided, text),
+        (None, Entry::End(end)) => session.take_end(end),
+        (None, _) => take_decided(decided, text),
     }
 }
 
