@@ -165,16 +165,16 @@ fn parts_that_cannot_be_added_are_named() {
     let place = Place::new();
     let call =
         |run: &str| format!("{{\"run_id\":\"{run}\",\"tool\":\"pay\",\"args\":{{\"a\":1}},\"status\":\"ok\"}}\n");
-    place.write("a.jsonl", &call("r1"));
+    place.write("a.jsonl", call("r1"));
     place.write("b.jsonl", &(call("r1") + &call("r2")));
-    place.write("c.jsonl", &call("r3"));
+    place.write("c.jsonl", call("r3"));
     let part = |file: &str, flags: &[&str]| {
         place.run(&[&["replay", file, "--partial", &format!("{file}.part")], flags].concat()).exits(0);
     };
     part("a.jsonl", &[]);
     part("b.jsonl", &[]);
     part("c.jsonl", &["--playbook", "dispatcher"]);
-    place.write("old.part", &place.read("a.jsonl.part").replacen("\"version\":\"", "\"version\":\"0.", 1));
+    place.write("old.part", place.read("a.jsonl.part").replacen("\"version\":\"", "\"version\":\"0.", 1));
     let whole = place.read("a.jsonl.part");
     place.write("cut.part", &whole[..whole.len() / 2]);
     let wrong = |parts: [&str; 2], said: &[&str]| {
@@ -213,11 +213,11 @@ fn no_raw_text_is_in_a_part() {
         format!(r#"{{"run_id":"r","tool":"{tool}","args":{{"email":"x@y.z"}},"status":"error","error":{error}}}"#)
             + "\n"
     };
-    place.write("a.jsonl", &call("pay"));
+    place.write("a.jsonl", call("pay"));
     place.run(&["replay", "a.jsonl", "--partial", "a.part"]).exits(0);
     let part = place.read("a.part");
     assert!(part.contains("[redacted]") && !part.contains("s3cret") && !part.contains("x@y.z"), "{part}");
-    place.write("b.jsonl", &call("pay s3cret"));
+    place.write("b.jsonl", call("pay s3cret"));
     let ran = place.run(&["replay", "b.jsonl", "--partial", "b.part"]).exits(2);
     assert!(ran.err.contains("a redacted name has a number"), "{}", ran.err);
 }

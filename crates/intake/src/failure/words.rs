@@ -152,7 +152,7 @@ fn views(text: &str) -> Vec<(Place, Vec<&str>)> {
 }
 
 /// The views of one place, each once.
-fn different<'t>(views: [&'t str; 3]) -> Vec<&'t str> {
+fn different(views: [&str; 3]) -> Vec<&str> {
     let mut views = views.to_vec();
     views.dedup();
     views
