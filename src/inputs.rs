@@ -536,8 +536,9 @@ pub fn unusable_journal(name: &str, why: Unusable) -> Failure {
             let shown = first_of(calls.iter().map(|OpenCall { id, tool }| format!("`{id}` ({tool})")));
             let Decider { playbook, fingerprint, engine, shadow } = *by;
             let short = fingerprint.get(..12).unwrap_or(&fingerprint);
-            let said =
-                format!("`{name}` has open calls that were begun under another playbook, engine or flag: {shown}");
+            let said = format!(
+                "`{name}` has open calls or transactions that were begun under another playbook, engine or flag: {shown}"
+            );
             let how = if shadow { " and `--shadow`" } else { " without `--shadow`" };
             Failure::new(said).help(format!(
                 "serve it with the playbook `{playbook}` ({short}){how} and version {engine} until they have ended, or move \

@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::Deserialize;
 
+use playproof_engine::event::Act;
+use playproof_engine::plan::Plan;
 use playproof_engine::time::{Duration, Instant};
 use playproof_protocol::chain::bare;
 
@@ -137,7 +139,7 @@ pub fn resume(bytes: &[u8], mut session: Session) -> Result<Resumed, Unusable> {
     let (decider, at) = head(first).map_err(|what| Unusable::Damaged { line: 1, what })?;
     session.begin_at(at);
     if decider != *session.decider() {
-        let (calls, latest) = open_calls(bytes)?;
+        let (calls, latest) = open_calls(bytes, session.plan())?;
         session.begin_at(latest);
         return match calls.is_empty() {
             true => Ok(Resumed { anew: Some(session.head()), session, length }),
@@ -180,21 +182,40 @@ fn head(line: &[u8]) -> Result<(Decider, Instant), String> {
     Ok((Decider { playbook, fingerprint, engine, shadow }, Instant::ZERO.plus(at)))
 }
 
-/// The calls of a journal that have not ended, as far as it says so, and its latest moment.
-fn open_calls(bytes: &[u8]) -> Result<(Vec<OpenCall>, Instant), Unusable> {
+/// The calls of a journal that have not ended, as far as it says so, and those that may not be made again before their
+/// transaction is committed; its latest moment.
+fn open_calls(bytes: &[u8], plan: &Plan) -> Result<(Vec<OpenCall>, Instant), Unusable> {
     let Contents { at: mut latest, entries, .. } = contents(bytes)?;
-    let mut open = BTreeMap::new();
+    let (mut open, mut once, mut commits) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for (_, entry) in entries {
         match entry {
             Entry::Said(at, input) => {
                 latest = latest.max(at);
-                if let Input::Call(new) = input {
-                    open.insert(new.name, new.tool);
+                match input {
+                    Input::Call(new) => {
+                        let transaction = (new.run, new.transaction);
+                        if new.act == Some(Act::Commit) {
+                            commits.insert(new.name.clone(), transaction);
+                        } else if new.act.is_none() && plan.facts(&new.tool).once {
+                            once.insert(new.name.clone(), (transaction, new.tool.clone()));
+                        }
+                        open.insert(new.name, new.tool);
+                    }
+                    Input::EndRun(run) => once.retain(|_, ((of, _), _)| *of != run),
+                    Input::Answer(_) | Input::Wake(_) | Input::Cancel(_) | Input::Resolve(..) => {}
                 }
             }
-            Entry::Decision { id, event } if event.contains(",\"event\":\"outcome\",") => drop(open.remove(&id)),
+            Entry::Decision { id, event } if event.contains(",\"event\":\"outcome\",") => {
+                open.remove(&id);
+                if let Some(committed) = commits.remove(&id)
+                    && event.contains(",\"outcome\":\"succeeded\"")
+                {
+                    once.retain(|_, (of, _)| *of != committed);
+                }
+            }
             Entry::Crash(_) | Entry::End(_) | Entry::Step(_) | Entry::Draw { .. } | Entry::Decision { .. } => {}
         }
     }
+    open.extend(once.into_iter().map(|(id, (_, tool))| (id, tool)));
     Ok((open.into_iter().map(|(id, tool)| OpenCall { id, tool }).collect(), latest))
 }

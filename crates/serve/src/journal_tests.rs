@@ -378,6 +378,22 @@ const COMMIT: &str = r#"{"type":"commit","id":"c","at_ms":9,"run":"r","transacti
 const GOES_ON: &str = r#"{"type":"hello","protocol":"dispatch/1","goes_on":true}"#;
 
 #[test]
+fn another_playbook_goes_on_only_where_no_transaction_may_make_its_calls_again() {
+    let call = r#"{"type":"call","id":"pay","at_ms":4,"run":"r","tool":"pay","transaction":"order"}"#;
+    let ok = r#"{"type":"answer","id":"pay","attempt":1,"at_ms":5,"ok":true}"#;
+    let (mut session, mut memory) = journaled_by("standard", b"");
+    serve_lines(&mut session, &[TRANSACTION[0], call, ok].join("\n"), Some(&mut memory));
+    let under = |playbook: &str, bytes: &[u8]| match resume(bytes, new_session(playbook, true)) {
+        Err(Unusable::Open { calls, .. }) => calls.into_iter().map(|call| call.tool).collect(),
+        other => other.map(|_| Vec::new()).unwrap(),
+    };
+    assert_eq!(under("transactional", &memory.bytes), ["pay"], "a key of its transaction would be forgotten");
+    assert!(under("dispatcher", &memory.bytes).is_empty(), "it does nothing once in a transaction");
+    serve_lines(&mut session, COMMIT, Some(&mut memory));
+    assert!(under("transactional", &memory.bytes).is_empty());
+}
+
+#[test]
 fn a_program_that_begins_hears_which_state_was_lost_and_one_that_goes_on_commits_it() {
     let (mut first, mut memory) = journaled(b"");
     let answers = serve_lines(&mut first, &TRANSACTION.join("\n"), Some(&mut memory));

@@ -24,8 +24,9 @@ use crate::assemble::keys::FirstUses;
 use crate::assemble::open::{OpenCall, OpenCalls};
 use crate::assemble::options::{AssembleOptions, Writes};
 use crate::assemble::runs::{RunSlot, RunState, RunTable};
+use crate::assemble::timed_writes::TimedWrites;
 use crate::assemble::transactions::Transactions;
-use crate::assemble::writes::{self, TimedWrites};
+use crate::assemble::writes;
 use crate::bad_line::BadLine;
 use crate::call::{AttemptCounts, CallBuilder, CompletedCall, is_refused};
 use crate::call_hashes;
@@ -284,7 +285,7 @@ impl<'a> Assembler<'a> {
         let is_write = |tool: u128| self.known_writes.get(&tool) == Some(&true);
         let writes = &mut runs.run_mut(run).writes;
         if matches!(writes, TimedWrites::Unneeded) {
-            *writes = TimedWrites::gather(last_write, open, last_open, is_write);
+            *writes = writes::gather(last_write, open, last_open, is_write);
         }
         let known = writes.last_before(made);
         let last_write = known.unwrap_or_else(|| writes::last_before(made, last_write, open, last_open, is_write));

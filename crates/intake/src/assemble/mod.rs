@@ -12,6 +12,7 @@ mod options;
 mod runs;
 #[cfg(test)]
 mod tests;
+mod timed_writes;
 mod transactions;
 mod writes;
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use crate::assemble::writes::TimedWrites;
+use crate::assemble::timed_writes::TimedWrites;
 use crate::hash::half;
 use playproof_engine::evidence::Moment;
 use playproof_engine::time::Instant;
