@@ -84,7 +84,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     })?;
     let root = args.root();
     if !files::exists(&args.folder) && root.extension().is_some_and(|end| FILES.iter().any(|known| end == *known)) {
-        let said = format!("`{}` is no file, and `init` takes the folder of a project", args.folder);
+        let said = format!("`{}` looks like a file, and `init` takes the folder of a project", args.folder);
         return Err(Failure::new(said)
             .help("a playbook is a file in its folder `playbooks`, a recording is read with `--from`")
             .next("playproof init"));

@@ -61,9 +61,11 @@ impl CallKind {
         all
     }
 
-    /// Calls of a tool that no row declares; none: rows declare every tool, and stand for them.
+    /// Calls of a tool that no row declares; none: rows declare every tool, with a dot and without, and stand for them.
     fn of_shape(plan: &Plan, shape: CallShape) -> Option<CallKind> {
-        let mut names = ["", "other_", "one_more_"].into_iter().map(|before| format!("{before}{}", shape.tool()));
+        let tools = [shape.tool().to_owned(), shape.tool().replace('.', "_")];
+        let befores = ["", "other_", "one_more_"];
+        let mut names = tools.iter().flat_map(|tool| befores.map(|before| format!("{before}{tool}")));
         let tool = names.find(|name| !plan.facts(name).declared)?;
         let facts =
             ToolFacts { access: shape.access, idempotent: shape.idempotent, declared: true, ..ToolFacts::ASSUMED };

@@ -67,8 +67,8 @@ impl<T: Clone> Transaction<'_, T> {
     pub fn commit(mut self) -> Result<(), RolledBack> {
         self.is_over = true;
         match self.act(Act::Commit, None) {
-            OutcomeKind::Refused(_) => Err(RolledBack),
-            _ => Ok(()),
+            OutcomeKind::Succeeded => Ok(()),
+            _ => Err(RolledBack),
         }
     }
 

@@ -13,7 +13,7 @@ use playproof_serve::session::Session;
 
 use crate::shadow::Shadow;
 
-type Journal = Box<dyn Write + std::marker::Send>;
+type Journal = Box<dyn Write + Send>;
 
 /// A session, and where its decisions go.
 pub(crate) struct Deciding {
@@ -37,7 +37,7 @@ struct Wanted<'a> {
 #[derive(Debug)]
 pub(crate) enum Want {
     Ask(Ask),
-    Send(Send),
+    Send(Attempt),
     Wait(Wait),
     End(End),
 }
@@ -52,7 +52,7 @@ pub(crate) struct Ask {
 
 /// An attempt of a call.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Send {
+pub(crate) struct Attempt {
     #[serde(rename = "send")]
     pub(crate) name: String,
     #[serde(rename = "attempt")]
@@ -108,7 +108,7 @@ impl Want {
     }
 }
 
-impl Send {
+impl Attempt {
     pub(crate) fn within(&self) -> Duration {
         Duration::parse_millis(self.within_ms.get()).unwrap_or_default()
     }

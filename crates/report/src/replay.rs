@@ -49,8 +49,8 @@ pub struct ReplayPage<'a> {
     pub sharper: Option<&'a Command>,
     /// Whether the counts stand also where there is little room.
     pub has_counts: bool,
-    /// That a selection chooses only what is listed, if there is one.
-    pub whole: Option<&'a str>,
+    /// What limits the page: a selection chooses only what is listed, a sum is not exact.
+    pub remarks: Option<&'a str>,
     /// What is said above the calls.
     pub heading: &'a str,
     /// The number of calls, also of those that are not shown, that are as bad as the first.
@@ -64,6 +64,7 @@ pub fn page(shown: &ReplayPage<'_>, calls: Vec<CallCard>) -> Doc {
     let totals = &shown.totals;
     let mut doc = Doc::new(format!("Replay: {}", about(totals)));
     doc.add(Block::para(sentences(totals).join(" ")));
+    doc.blocks.extend(shown.remarks.map(Block::para));
     let strong = Text::new(Tone::Strong, "to see more clearly: ");
     doc.blocks.extend(shown.sharper.map(|command| Block::Para(strong.name(command.to_string()))));
     doc.add(Block::Room(vec![Block::Pairs(judged(totals).into_iter().map(Into::into).collect())]));
@@ -78,7 +79,6 @@ pub fn page(shown: &ReplayPage<'_>, calls: Vec<CallCard>) -> Doc {
         Block::section("delays", "Delay and upstream calls", spreads(totals)),
     ];
     doc.blocks.extend(if shown.has_counts { numbers } else { vec![Block::Room(numbers)] });
-    doc.blocks.extend(shown.whole.map(Block::para));
     doc.add(Block::Room(vec![
         Block::section("failures", "Failures by verdict and message", failures(shown, &links)),
         Block::section("queues", "Load of human queues", queues(totals)),
@@ -138,8 +138,12 @@ fn links(calls: &[CallCard]) -> Links {
 
 /// A text with links to the calls that its row counts.
 fn linked(said: Text, of: &RowOf, links: &Links) -> Text {
-    let calls = links.get(of).into_iter().flatten().take(LINKS);
-    calls.fold(said, |said, call| said.link(anchor(*call), format!("#{call}")))
+    let calls = links.get(of).map(Vec::as_slice).unwrap_or_default();
+    let said = calls.iter().take(LINKS).fold(said, |said, call| said.link(anchor(*call), format!("#{call}")));
+    match calls.len().saturating_sub(LINKS) {
+        0 => said,
+        more => said.and(Tone::Soft, format!(" and {more} more")),
+    }
 }
 
 /// Everything that was counted, recorded beside each playbook.

@@ -172,8 +172,10 @@ fn next(shown: &SetupPage<'_>) -> String {
         });
         let trace = from_project(shown.folder, &read.path);
         let with = |command: Command| command.path(&trace).flag_if("--map", map.as_deref());
-        let confirm = Command::new("playproof confirm").path(&trace);
-        add(confirm, "asks what was guessed of your tools, then says what the log shows");
+        add(
+            with(Command::new("playproof confirm")),
+            "asks what was guessed of your tools, then says what the log shows",
+        );
         add(with(Command::new("playproof replay")), "what the playbook would have done");
         add(with(Command::new("playproof propose find")), "failures that no rule matches, with a rule for each");
     } else {

@@ -199,7 +199,13 @@ impl Asked {
         };
         if left.is_empty() && !args.inputs.is_empty() {
             output.lines(&lines)?;
-            lines = self.found(args, terminal)?;
+            match self.found(args, terminal) {
+                Ok(found) => lines = found,
+                Err(failure) => {
+                    output.lines(&[format!("next: {next}")])?;
+                    return Err(failure);
+                }
+            }
         }
         lines.push(format!("next: {next}"));
         output.lines(&lines)?;

@@ -173,7 +173,7 @@ pub fn write(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     if project.redaction.has_numbered_names() {
-        return Err(Failure::new("a redacted name has a number, which depends on all names before it")
+        return Err(Failure::new("redaction hides names of tools or runs, so the sums cannot be written as a part")
             .help("partial results need names of tools, runs and calls as they are; redact other texts"));
     }
     let files = paths.files().to_vec();
@@ -236,7 +236,7 @@ impl Parts {
         let now = MadeBy::of(args, project, plans)?;
         let differs = |part: &Partial| MadeBy { flags: part.made.flags.clone(), ..now.clone() }.differs(&part.made);
         if let Some((name, how)) = self.0.first().and_then(|(name, part)| Some((name, differs(part)?))) {
-            return Err(Failure::new(format!("now and when `{name}` was made: {how}"))
+            return Err(Failure::new(format!("`{name}` and this command differ: {how}"))
                 .help("`merge` reads playbooks and tool facts again; they must be as they were"));
         }
         let all_origins = self.0.iter().flat_map(|(_, part)| &part.origins).enumerate();

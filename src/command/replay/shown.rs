@@ -120,6 +120,6 @@ pub fn heading(only: &Only, shown: usize, groups: &[Group]) -> String {
     };
     match shown == groups.len() {
         true => format!("{said}; {folded}"),
-        false => format!("{said}; {folded}; {shown} are shown (--all shows every call)"),
+        false => format!("{said}; {folded}; {shown} are shown (`replay --all` shows every call)"),
     }
 }

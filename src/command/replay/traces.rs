@@ -294,7 +294,7 @@ impl Page<'_> {
             failures,
             sharper: sharper.as_ref(),
             has_counts: self.args.stats || self.args.format == Format::Markdown,
-            whole: Some(&*said).filter(|said| !said.is_empty()),
+            remarks: Some(&*said).filter(|said| !said.is_empty()),
             heading: &heading(self.only, shown.len(), groups),
             of_worst: groups.iter().filter(|group| group.severity() == worst).count(),
             next: next.as_ref(),

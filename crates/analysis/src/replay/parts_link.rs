@@ -72,7 +72,7 @@ impl PartLinks {
     }
 
     fn keep_shared(&mut self, hash: u64, tool: Box<str>) {
-        match self.shared.len() < MOST {
+        match self.shared.len() < MOST || self.shared.contains_key(&hash) {
             true => drop(self.shared.insert(hash, tool)),
             false => self.is_cut = true,
         }

@@ -18,7 +18,7 @@ pub(super) struct UsedKeys(HashMap<u128, [Option<Moment>; 2], FixedState>);
 impl UsedKeys {
     /// Takes the next call with a key.
     pub(super) fn take(&mut self, key: u128, made: Moment) {
-        if self.0.len() >= MOST {
+        if self.0.len() >= MOST && !self.0.contains_key(&key) {
             self.0.clear();
         }
         if let Some(free) = self.0.entry(key).or_default().iter_mut().find(|known| known.is_none()) {

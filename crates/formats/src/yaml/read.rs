@@ -359,15 +359,21 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
             ("a `:` has no place here".into(), Some("put a text that holds `: ` in quotes, and check the indentation"))
         }
+        ErrorKind::InvalidQuotedScalarIndent => {
+            ("a text in quotes goes on here".into(), Some("close the quote on the line where it is opened"))
+        }
+        ErrorKind::UnknownQuotedScalarEscape => {
+            ("no escape is written so".into(), Some("write a text with `\\` in single quotes"))
+        }
+        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+            ("something follows the closing quote".into(), Some("put the whole text in quotes, or none of it"))
+        }
+        ErrorKind::ExpectedBlockMappingKey | ErrorKind::ExpectedBlockSequenceEntry => (
+            "this line fits neither the list nor the map before it".into(),
+            Some("begin the entries of one list, and the keys of one map, in the same column"),
+        ),
         other => match other.to_string() {
             message if message.is_empty() => ("this is not YAML".into(), None),
-            message if message.contains("quoted scalar") => {
-                ("a text in quotes goes on here".into(), Some("close the quote on the line where it is opened"))
-            }
-            message if message.contains("expected key") || message.contains("'-' indicator") => (
-                "this line fits neither the list nor the map before it".into(),
-                Some("begin the entries of one list, and the keys of one map, in the same column"),
-            ),
             message => (format!("this is not YAML: {message}"), None),
         },
     };

@@ -31,8 +31,9 @@ impl RowSearch {
     /// For patterns that ignore case.
     pub(super) fn of<'p>(patterns: impl Iterator<Item = &'p str>) -> RowSearch {
         let mut needed: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        let mut always = Vec::new();
+        let (mut always, mut count) = (Vec::new(), 0);
         for (number, pattern) in patterns.enumerate() {
+            count = number + 1;
             match words_of(pattern) {
                 Some(words) => words.into_iter().for_each(|word| needed.entry(word).or_default().push(number)),
                 None => always.push(number),
@@ -40,10 +41,7 @@ impl RowSearch {
         }
         match AhoCorasick::new(needed.keys()) {
             Ok(words) => RowSearch { words: Some(words), patterns: needed.into_values().collect(), always },
-            Err(_) => RowSearch {
-                always: (0..=needed.into_values().flatten().max().unwrap_or(0)).collect(),
-                ..RowSearch::default()
-            },
+            Err(_) => RowSearch { always: (0..count).collect(), ..RowSearch::default() },
         }
     }
 

@@ -226,7 +226,7 @@ class Dispatcher {
     }
     const isForgotten = this.#options.journal === undefined && life !== this.restarts;
     const done = isForgotten ? { outcome: "refused" } : await act("commit");
-    if (done?.outcome === "refused") throw new RolledBack(label);
+    if (done !== undefined && done.outcome !== "succeeded") throw new RolledBack(label);
     return value;
   }
 

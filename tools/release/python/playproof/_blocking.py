@@ -36,6 +36,11 @@ class SyncDispatcher:
         self._thread: Optional[threading.Thread] = None
         self._lock = threading.Lock()
 
+    @property
+    def lost(self) -> List[Dict[str, Any]]:
+        """The transactions whose state was lost with the program that had this journal."""
+        return self.driver.lost
+
     def __enter__(self) -> SyncDispatcher:
         self.start()
         return self

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -42,16 +43,17 @@ class Job:
         self.shown: List[str] = []
         self.files: Dict[str, bytes] = {}
         self.version = version()
-        if os.path.isfile("playproof.yaml"):  # its redaction, and the files that it names beside it
-            self._take("playproof.yaml")
+        here = pathlib.Path.cwd()
+        project = next((above / "playproof.yaml" for above in [here, *here.parents] if (above / "playproof.yaml").is_file()), None)
+        if project is not None:  # its redaction, not the files that it names
+            self._take(str(project))
         rest = list(words)
         while rest:
             word = rest.pop(0)
             flag, equals, value = word.partition("=")
             if flag in SHOWN:
-                self.shown.append(word)
-                if SHOWN[flag] and not equals:
-                    self.shown.append(rest.pop(0) if rest else "")
+                values = [value if equals else (rest.pop(0) if rest else "")] if SHOWN[flag] else []
+                self.shown += [flag, *values]
             elif flag in OF_FILES:
                 value = value if equals else (rest.pop(0) if rest else "")
                 self.flags += [flag, self._take(value) if os.path.isfile(value) else value]

@@ -65,7 +65,7 @@ class Transactions(Case):
         self.assertEqual(subprocess.run(words, timeout=60).returncode, -signal.SIGKILL)
         options = self.options(journal=journal)
         with playproof.SyncDispatcher(self.playbook, **options) as d:
-            self.assertEqual(d.driver.lost, [{"run": "r", "transaction": "order", "state": ["order.status"]}])
+            self.assertEqual(d.lost, [{"run": "r", "transaction": "order", "state": ["order.status"]}])
             with d.transaction("order", run="r") as order:
                 outcome = d.call(CHARGE, {"o": 1}, lambda attempt: sent.append(attempt.tool))
                 order.state("order.status", {"is": "paid"})
