@@ -84,6 +84,7 @@ impl Alphabet {
         let mut made = Making::new(plan, kind, dropped);
         made.success();
         made.silence(world);
+        made.failure(world, Some(ErrorFacts::interrupted()));
         for row in world {
             for example in row.examples {
                 made.failure(world, Some(error(*example)));
@@ -200,6 +201,11 @@ impl Letter {
     /// Whether its request is at work for longer than the call.
     pub fn works_on(&self) -> bool {
         self.silent && self.answer.reply != UpstreamReply::Lost
+    }
+
+    /// Whether it is what a dispatcher hears that died while its request was out.
+    pub fn is_crash(&self) -> bool {
+        matches!(&self.answer.reply, UpstreamReply::Failed(Some(error)) if is_crash(error))
     }
 
     /// The verdicts that it can get.
@@ -436,8 +442,16 @@ fn no_answer(timeout: Duration) -> ErrorFacts {
     error((Some("timeout"), None, Some(&message)))
 }
 
+/// Whether it is the error of a request that was out when its dispatcher died.
+fn is_crash(error: &ErrorFacts) -> bool {
+    *error == ErrorFacts::interrupted()
+}
+
 /// An error in a few words: its kind or status, and its message.
 fn words(error: &ErrorFacts) -> String {
+    if is_crash(error) {
+        return "the program crashed".to_owned();
+    }
     let status = error.status.map(|status| status.to_string());
     let agrees = error.status.is_some() && error.kind.as_deref().and_then(world::status_of_kind) == error.status;
     let parts = [

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use playproof_engine::event::{Decision, Draw, ErrorFacts, Header, Headers, OutcomeKind, TokensLeft};
-use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureTool};
+use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureCrash, FixtureTool};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
 use playproof_engine::time::{Duration, Instant};
@@ -82,6 +82,9 @@ pub fn to_yaml(fixture: &Fixture) -> String {
         let key = effect.key.as_ref().map_or_else(String::new, |key| format!(", key: {}", scalar(key)));
         line(&mut text, format_args!("  - {{ tool: {}{key}, args: {} }}", scalar(&effect.tool), flow(&effect.args)));
     }
+    if let Some(crash) = &fixture.crash {
+        line(&mut text, format_args!("crash: {{ {} }}", crash_fields(crash, &fixture.calls)));
+    }
     if !fixture.tools.is_empty() {
         text += &tool_facts(&fixture.tools);
     }
@@ -126,6 +129,18 @@ fn call_fields(call: &FixtureCall, calls: &[FixtureCall]) -> String {
     let draws: Vec<String> = call.draws.iter().map(Draw::to_string).collect();
     field("draws", (!draws.is_empty()).then(|| format!("[{}]", draws.join(", "))));
     fields
+}
+
+fn crash_fields(crash: &FixtureCrash, calls: &[FixtureCall]) -> String {
+    // Calls that `times` makes share a name.
+    let name = |call: &FixtureCall| scalar(call.group.as_ref().unwrap_or(&call.name)).into_owned();
+    let after = crash.after.first().and_then(|&place| calls.get(place));
+    let fields = [
+        crash.at.map(|at| format!("at_ms: {}", at.since(Instant::ZERO))),
+        after.map(|call| format!("after: {}", name(call))),
+        Some(format!("restart_ms: {}", crash.restart)),
+    ];
+    fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The `tools` of a fixture, as files have them.
@@ -351,6 +366,7 @@ upstream:
     refresh: [{ ok: {}, latency_ms: 1 }]
     reversal: [{ error: { kind: 5xx, message: 'no: \"n\\o', status: 503, code: '1e5', retry_after_ms: 20, should_retry: false, headers: { 'x y': [1, 'null', ''], retry-after: '2' } } }]
   two: [{ ok: {} }, { error: { kind: '0x1F', message: absent, code: '2020-01-01' } }]
+crash: { after: two, restart_ms: 5 }
 outages: { look: [{ from_ms: 1, to_ms: 9, answer: { error: { kind: 5xx } } }, { answer: { ok: {}, latency_ms: 3 } }] }
 keys: ietf
 before: [{ tool: pay.refund, key: k, args: { order: o } }, { tool: look }]

@@ -10,6 +10,12 @@ use crate::verify::{Question, verify};
 /// A playbook, what is replaced, by what, and the properties that this breaks with their departures.
 type Edit<'a> = (&'a str, &'a str, &'a str, &'a [(FindingId, u32)]);
 
+/// What `standard` says of a write during which the program crashed.
+const INTERRUPTED: &str = "how far it came is unknown.
+    effect: unknown
+    # Not sent again, not even with a key: somebody may have stopped it on purpose, or it may still be at work.
+    then: { escalate_to_human: { queue: ambiguous_effects } }";
+
 /// Holds each edit to what it breaks. A violation shows in the first states.
 fn each_breaks(edits: &[Edit<'_>]) {
     for (name, from, to, expected) in edits {
@@ -40,6 +46,13 @@ fn each_mistake_breaks_its_property_with_the_fewest_departures() {
             "nobody can ask for it again.\n    effect: unknown",
             "nobody can ask for it again.\n    effect: not_applied",
             &[(UntruthfulOutcome, 1)],
+        ),
+        // So is one during which the program crashed, and it is sent again.
+        (
+            "standard",
+            INTERRUPTED,
+            "how far it came is unknown.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [100] } }",
+            &[(DuplicateEffect, 1), (UntruthfulOutcome, 2)],
         ),
         // So is one that the upstream failed at.
         (

@@ -4,15 +4,18 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use playproof_engine::event::{Decision, FindingId, LedgerKind, OutcomeKind, RequestKind};
+use playproof_engine::ids::AttemptNo;
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::{Plan, Scenario, Simulator};
-use playproof_engine::upstream::Script;
+use playproof_engine::sim::{Crash, CrashAt, Plan, Scenario, Simulator};
+use playproof_engine::time::{Duration, Instant};
+use playproof_engine::upstream::{KeyDialect, Outage, Script, ScriptedAnswer, UpstreamReply};
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook;
 
-use crate::alphabet::{Alphabet, KeyState};
+use crate::alphabet::{Alphabet, KeyState, Letter};
 use crate::assumption::Assumption;
 use crate::calls::CallKind;
+use crate::property::PROPERTIES;
 use crate::search::{Bounds, End, Found, Search, ended};
 use crate::verify::{Fate, Question, Verified, verify, verify_in};
 use crate::world::{Row, WORLD};
@@ -140,7 +143,7 @@ fn each_property_has_an_edit_that_breaks_it_and_one_beside_it_that_does_not() {
         assert_eq!(found, expected, "{to}");
         broken.extend(found.iter().map(|(id, _)| *id));
     }
-    assert!(crate::PROPERTIES.iter().all(|id| broken.contains(id)));
+    assert!(PROPERTIES.iter().all(|id| broken.contains(id)));
     let harmless = [
         ("max_attempts: 3", "max_attempts: 4"),
         (stale, "then: { refresh_evidence: { then: abort } }"),
@@ -394,6 +397,56 @@ fn standard_and_reversing_hold() {
     for name in ["standard", "reversing"] {
         let result = verify(&shipped(name), &ALL);
         assert_eq!((violated(&result), result.complete), (vec![], true), "{name}");
+    }
+}
+
+/// The properties that a dispatcher breaks which dies at some moment between two inputs, whatever the first answer is; the
+/// upstream works then, and knows keys.
+fn broken_by_dying(plan: &Plan) -> BTreeSet<FindingId> {
+    let (mut simulator, mut broken) = (Simulator::new(), BTreeSet::new());
+    for kind in CallKind::all(plan) {
+        let alphabet = Alphabet::of(plan, &kind, &WORLD, None);
+        let asked = RequestKind::Attempt(AttemptNo::FIRST);
+        let possible = |letter: &&Letter| letter.is_possible(plan, asked, KeyState::default());
+        for letter in alphabet.attempts().iter().filter(possible) {
+            let attempts = vec![letter.scripted(asked, KeyState::default())];
+            let mut fixture = kind.fixture(plan, "", Script { attempts, ..Script::default() });
+            fixture.keys = KeyDialect::Ietf;
+            fixture.outages = [(kind.tool.clone(), vec![NO_OUTAGE])].into();
+            let mut scenario = Scenario::of_fixture(&fixture, plan);
+            simulator.run_fixture(plan, &scenario);
+            for (after, has_left) in (1..=simulator.inputs()).flat_map(|after| [(after, false), (after, true)]) {
+                let when = CrashAt::Input { after, has_left };
+                scenario.crash = Some(Crash { when, restart: Duration::ZERO, forgets: false });
+                broken.extend(simulator.run_fixture(plan, &scenario).findings.iter().map(|finding| finding.id));
+            }
+        }
+    }
+    broken.retain(|id| PROPERTIES.contains(id));
+    broken
+}
+
+/// Its tool works, and answers what no script does.
+const NO_OUTAGE: Outage = Outage {
+    from: Instant::ZERO,
+    to: Some(Instant::ZERO),
+    answer: ScriptedAnswer { reply: UpstreamReply::Ok, latency: Duration::ZERO, applied: None },
+};
+
+#[test]
+fn a_crash_at_any_moment_breaks_no_more_than_the_departure_that_stands_for_it() {
+    let lie = SOUND
+        .replace("verdicts:\n", "verdicts:\n  cut_off:\n    means: Cut off.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [500] } }\n")
+        .replace("classify:\n", "classify:\n  - { rule: cut-off, when: { kind: interrupted }, verdict: cut_off }\n");
+    let lie = plan(&lie);
+    let found = verify(&lie, &ALL);
+    assert_eq!(violated(&found), [(FindingId::DuplicateEffect, 1), (FindingId::UntruthfulOutcome, 2)]);
+    assert_eq!(broken_by_dying(&lie), found.counterexamples().map(|(id, _)| id).collect());
+    let (_, twice) = found.counterexamples().next().unwrap();
+    assert_eq!(twice.answers, ["the program crashed; it acted", "ok"]);
+    assert!(twice.text.contains("crash: { at_ms: 0, restart_ms: 0 }"), "{}", twice.text);
+    for sound in [plan(SOUND), shipped("standard"), shipped("reversing")] {
+        assert_eq!(broken_by_dying(&sound), BTreeSet::new());
     }
 }
 

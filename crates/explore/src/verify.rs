@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
-use playproof_engine::event::FindingId;
-use playproof_engine::fixture::Fixture;
+use playproof_engine::event::{Decision, FindingId, RequestKind};
+use playproof_engine::fixture::{Fixture, FixtureCrash};
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::{Plan, Scenario, Simulator};
+use playproof_engine::upstream::UpstreamReply;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
 
@@ -302,17 +303,42 @@ fn counterexample(search: &Search<'_>, playbook: &str, id: FindingId, shown: &Sh
     let (plan, kind) = (search.plan, search.kind);
     let answers = answers_of(search, shown);
     let title = format!("{} under {}: {}", id.as_str(), playbook, answers.join("; "));
-    let mut fixture = kind.fixture(plan, &title, search.script(&shown.path));
-    let expect = {
-        let scenario = Scenario::of_fixture(&fixture, plan);
-        expected(plan, &scenario, Simulator::new().run_fixture(plan, &scenario))
+    let written = |mut fixture: Fixture| {
+        let expect = {
+            let scenario = Scenario::of_fixture(&fixture, plan);
+            expected(plan, &scenario, Simulator::new().run_fixture(plan, &scenario))
+        };
+        fixture.playbooks = vec![playbook.to_owned()];
+        fixture.expect = BTreeMap::from([(playbook.to_owned(), expect)]);
+        let text = to_yaml(&fixture);
+        let confirmed =
+            fixture::parse(Source::whole("counterexample", text.clone())).is_ok_and(|read| shows(plan, &read, id));
+        (fixture, text, confirmed)
     };
-    fixture.playbooks = vec![playbook.to_owned()];
-    fixture.expect = BTreeMap::from([(playbook.to_owned(), expect)]);
-    let text = to_yaml(&fixture);
-    let confirmed =
-        fixture::parse(Source::whole("counterexample", text.clone())).is_ok_and(|read| shows(plan, &read, id));
+    let scripted = kind.fixture(plan, &title, search.script(&shown.path));
+    let crashing = crashing(search, shown, &scripted).map(written).filter(|(.., confirmed)| *confirmed);
+    let (fixture, text, confirmed) = crashing.unwrap_or_else(|| written(scripted));
     Counterexample { kind: kind.name.clone(), departures: shown.departures, answers, fixture, text, confirmed }
+}
+
+/// The same with a dispatcher that dies, in place of the answer that this leaves. A fixture can say one death, in whole
+/// milliseconds.
+fn crashing(search: &Search<'_>, shown: &Shown, scripted: &Fixture) -> Option<Fixture> {
+    let attempts = shown.path.iter().filter(|(asked, _)| matches!(asked, RequestKind::Attempt(_)));
+    let letters = attempts.filter_map(|(asked, place)| search.alphabet.answers(*asked).get(*place));
+    let mut crashes = letters.enumerate().filter(|(_, letter)| letter.is_crash());
+    let (attempt, _) = crashes.next().filter(|_| crashes.next().is_none())?;
+    let scenario = Scenario::of_fixture(scripted, search.plan);
+    let mut simulator = Simulator::new();
+    let mut events = simulator.run_fixture(search.plan, &scenario).events.iter();
+    let sent = events.find(
+        |event| matches!(event.what, Decision::AttemptStarted { attempt: started, .. } if started.index() == attempt),
+    )?;
+    let at = Some(sent.at).filter(|at| at.as_micros() % 1_000 == 0)?;
+    let crash = FixtureCrash { at: Some(at), ..FixtureCrash::default() };
+    let mut fixture = Fixture { crash: Some(crash), ..scripted.clone() };
+    fixture.calls.first_mut()?.script.attempts.get_mut(attempt)?.reply = UpstreamReply::Lost;
+    Some(fixture)
 }
 
 /// The answers of a script, in words.
