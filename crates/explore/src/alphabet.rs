@@ -44,6 +44,8 @@ pub struct Letter {
     pub acts: bool,
     /// Whether no answer comes before the timeout.
     pub silent: bool,
+    /// Whether its request is at work for longer than the call.
+    pub works_on: bool,
     /// The state of the key that it needs.
     pub needs: Reading,
     /// Whether it departs from an upstream that works.
@@ -84,7 +86,7 @@ impl Alphabet {
         let mut made = Making::new(plan, kind, dropped);
         made.success();
         made.silence(world);
-        made.failure(world, Some(ErrorFacts::interrupted()));
+        made.crash(world);
         for row in world {
             for example in row.examples {
                 made.failure(world, Some(error(*example)));
@@ -198,11 +200,6 @@ impl Letter {
         matches!(&self.answer.reply, UpstreamReply::Failed(Some(error)) if knows_key(error, keyed))
     }
 
-    /// Whether its request is at work for longer than the call.
-    pub fn works_on(&self) -> bool {
-        self.silent && self.answer.reply != UpstreamReply::Lost
-    }
-
     /// Whether it is what a dispatcher hears that died while its request was out.
     pub fn is_crash(&self) -> bool {
         matches!(&self.answer.reply, UpstreamReply::Failed(Some(error)) if is_crash(error))
@@ -267,7 +264,7 @@ impl<'a> Making<'a> {
         if self.effects(reading).contains(&true) {
             let ok = plain("ok, long after the call", UpstreamReply::Ok, None);
             let answer = ScriptedAnswer { latency: LATEST, ..ok.answer };
-            let letter = Letter { answer, acts: true, silent: true, departs: true, ..ok };
+            let letter = Letter { answer, acts: true, silent: true, works_on: true, departs: true, ..ok };
             self.letters.push(Letter {
                 believed: reading == Reading::Believed,
                 verdicts: verdicts(&classified),
@@ -277,8 +274,26 @@ impl<'a> Making<'a> {
         if self.is_keyed() && self.kind.writes() {
             let late = plain("no answer; at work until after the call, it did nothing", failed(None, Some(500)), None);
             let answer = ScriptedAnswer { latency: LATEST, applied: Some(false), ..late.answer };
-            self.letters.push(Letter { answer, silent: true, departs: true, verdicts: verdicts(&classified), ..late });
+            let letter = Letter { answer, silent: true, works_on: true, departs: true, ..late };
+            self.letters.push(Letter { verdicts: verdicts(&classified), ..letter });
         }
+    }
+
+    /// A crash of the program while its request is out; where a later request can meet it, also at work until after the call.
+    fn crash(&mut self, world: &[Row]) {
+        let known = self.letters.len();
+        self.failure(world, Some(ErrorFacts::interrupted()));
+        if !self.is_keyed() || !self.kind.writes() {
+            return;
+        }
+        let of_crash = self.letters.iter().skip(known);
+        let at_work = of_crash.map(|letter| Letter {
+            name: letter.name.replace("; it", "; at work until after the call, it"),
+            works_on: true,
+            ..letter.clone()
+        });
+        let at_work: Vec<Letter> = at_work.collect();
+        self.letters.extend(at_work);
     }
 
     /// A failure, with each effect that it can hide, if no answer so far means the same.
@@ -419,6 +434,7 @@ fn plain(name: &str, reply: UpstreamReply, applied: Option<bool>) -> Letter {
     Letter {
         name: name.to_owned(),
         silent: reply == UpstreamReply::Lost,
+        works_on: false,
         answer: ScriptedAnswer { reply, latency: Duration::ZERO, applied },
         acts: applied == Some(true),
         needs: Reading::Nothing,

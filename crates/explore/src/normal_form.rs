@@ -49,7 +49,7 @@ struct Seen {
     heeded: bool,
     /// An attempt was made beside another that is out.
     beside: bool,
-    /// An attempt is at work, and will do nothing.
+    /// An attempt is at work.
     works_on: bool,
 }
 
@@ -101,8 +101,8 @@ impl NormalForm {
                 RequestKind::Attempt(_) => {
                     form.seen.unanswered |= letter.silent;
                     form.seen.beside |= is_out && !letter.knows_key(kind.shape.keyed);
-                    is_out |= letter.works_on();
-                    form.seen.works_on |= letter.works_on() && !letter.acts;
+                    is_out |= letter.works_on;
+                    form.seen.works_on |= letter.works_on;
                 }
                 RequestKind::Refresh(_) => form.others.0 += 1,
                 RequestKind::Reversal => form.others.1 += 1,

@@ -9,7 +9,7 @@ use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::Instant;
 use playproof_engine::upstream::{AnswerSource, Script};
 
-use crate::alphabet::{Alphabet, KeyState, Letter, Path};
+use crate::alphabet::{Alphabet, KeyState, Path};
 use crate::calls::CallKind;
 use crate::claims;
 use crate::normal_form::{NormalForm, effects, most_effects};
@@ -264,7 +264,8 @@ impl Search<'_> {
         path: &[(RequestKind, usize)],
     ) -> KeyState {
         let mut letters = path.iter().filter_map(|(asked, place)| self.alphabet.answers(*asked).get(*place));
-        let mut key = KeyState { honoured: self.honours(), out: letters.any(Letter::works_on), ..KeyState::default() };
+        let mut key =
+            KeyState { honoured: self.honours(), out: letters.any(|letter| letter.works_on), ..KeyState::default() };
         for entry in effects(record, attempts) {
             key.acted |= entry <= at;
             key.out |= entry > at;

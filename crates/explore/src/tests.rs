@@ -245,7 +245,7 @@ fn every_end(plan: &Plan, kind: &CallKind, alphabet: &Alphabet, answers: usize) 
                 key.out |= entry.at > at;
             }
         }
-        key.out |= path.iter().any(|(asked, place)| alphabet.answers(*asked)[*place].works_on());
+        key.out |= path.iter().any(|(asked, place)| alphabet.answers(*asked)[*place].works_on);
         if path.len() < answers {
             let letters = alphabet.answers(asked).iter().enumerate();
             let possible = letters.filter(|(_, letter)| letter.is_possible(plan, asked, key));
@@ -294,7 +294,11 @@ fn no_answer_of_the_alphabet_is_there_for_nothing() {
     let running =
         "means: The key is at work.\n    effect: unknown\n    then: { retry_with_backoff: { backoff_ms: [500] } }";
     let done = "means: The key is at work.\n    effect: applied\n    then: { deprecate_tool_call: { reason: done } }";
-    for plan in [plan(SOUND), shipped("standard"), edited(running, done)] {
+    // After a crash alone, it is also told from one that did nothing, where it is believed to have refused.
+    let refused =
+        "means: The key is at work.\n    effect: not_applied\n    then: { deprecate_tool_call: { reason: no } }";
+    let after_crash = [done, refused].map(|then| plan(&only_a_crash_is_sent_again().replace(running, then)));
+    for plan in [plan(SOUND), shipped("standard"), edited(running, done)].into_iter().chain(after_crash) {
         for kind in CallKind::all(&plan) {
             let alphabet = Alphabet::of(&plan, &kind, &WORLD, None);
             let ends = |alphabet: &Alphabet| {
@@ -313,6 +317,16 @@ fn no_answer_of_the_alphabet_is_there_for_nothing() {
     let waits = |name: &str| name == "429_rate_limited" || name.contains("retry after");
     let is_either = |name: &str| name.contains("processed in flight") || name.contains("\"a\"");
     assert!(idle.iter().all(|name| waits(name) || is_either(name)), "{idle:?}");
+}
+
+/// The sound playbook with a rule for a crash: that is sent again, and what was not answered is not.
+fn only_a_crash_is_sent_again() -> String {
+    let cut_off = "  cut_off:\n    means: Cut off.\n    effect: unknown\n    then: { retry_with_backoff: { backoff_ms: [500] } }\n";
+    let reversal = "retry_with_backoff: { backoff_ms: [500], on_unsafe: { issue_reversal: { reason: no answer } } }";
+    SOUND
+        .replace("verdicts:\n", &format!("verdicts:\n{cut_off}"))
+        .replace("classify:\n", "classify:\n  - { rule: cut-off, when: { kind: interrupted }, verdict: cut_off }\n")
+        .replace(reversal, "escalate_to_human: { queue: people }")
 }
 
 #[test]
@@ -435,17 +449,21 @@ const NO_OUTAGE: Outage = Outage {
 
 #[test]
 fn a_crash_at_any_moment_breaks_no_more_than_the_departure_that_stands_for_it() {
-    let lie = SOUND
-        .replace("verdicts:\n", "verdicts:\n  cut_off:\n    means: Cut off.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [500] } }\n")
-        .replace("classify:\n", "classify:\n  - { rule: cut-off, when: { kind: interrupted }, verdict: cut_off }\n");
-    let lie = plan(&lie);
+    let again = only_a_crash_is_sent_again();
+    let lie = plan(&again.replace("means: Cut off.\n    effect: unknown", "means: Cut off.\n    effect: not_applied"));
     let found = verify(&lie, &ALL);
     assert_eq!(violated(&found), [(FindingId::DuplicateEffect, 1), (FindingId::UntruthfulOutcome, 2)]);
     assert_eq!(broken_by_dying(&lie), found.counterexamples().map(|(id, _)| id).collect());
     let (_, twice) = found.counterexamples().next().unwrap();
     assert_eq!(twice.answers, ["the program crashed; it acted", "ok"]);
     assert!(twice.text.contains("crash: { at_ms: 0, restart_ms: 0 }"), "{}", twice.text);
-    for sound in [plan(SOUND), shipped("standard"), shipped("reversing")] {
+    let at_work =
+        "means: The key is at work.\n    effect: unknown\n    then: { retry_with_backoff: { backoff_ms: [500] } }";
+    let done = "means: The key is at work.\n    effect: applied\n    then: { deprecate_tool_call: { reason: done } }";
+    let lie = plan(&again.replace(at_work, done));
+    assert_eq!(violated(&verify(&lie, &ALL)), [(FindingId::UntruthfulOutcome, 1)]);
+    assert_eq!(broken_by_dying(&lie), BTreeSet::from([FindingId::UntruthfulOutcome]));
+    for sound in [plan(SOUND), plan(&again), shipped("standard"), shipped("reversing")] {
         assert_eq!(broken_by_dying(&sound), BTreeSet::new());
     }
 }
