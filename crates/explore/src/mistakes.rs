@@ -10,12 +10,6 @@ use crate::verify::{Question, verify};
 /// A playbook, what is replaced, by what, and the properties that this breaks with their departures.
 type Edit<'a> = (&'a str, &'a str, &'a str, &'a [(FindingId, u32)]);
 
-/// What `standard` says of a write during which the program crashed.
-const INTERRUPTED: &str = "how far it came is unknown.
-    effect: unknown
-    # Not sent again, not even with a key: somebody may have stopped it on purpose, or it may still be at work.
-    then: { escalate_to_human: { queue: ambiguous_effects } }";
-
 /// Holds each edit to what it breaks. A violation shows in the first states.
 fn each_breaks(edits: &[Edit<'_>]) {
     for (name, from, to, expected) in edits {
@@ -46,13 +40,6 @@ fn each_mistake_breaks_its_property_with_the_fewest_departures() {
             "nobody can ask for it again.\n    effect: unknown",
             "nobody can ask for it again.\n    effect: not_applied",
             &[(UntruthfulOutcome, 1)],
-        ),
-        // So is one during which the program crashed, and it is sent again.
-        (
-            "standard",
-            INTERRUPTED,
-            "how far it came is unknown.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [100] } }",
-            &[(DuplicateEffect, 1), (UntruthfulOutcome, 2)],
         ),
         // So is one that the upstream failed at.
         (
@@ -124,6 +111,17 @@ fn each_mistake_breaks_its_property_with_the_fewest_departures() {
     let unbounded = text.replace(", after: retry_after, max_wait_ms: 30000", ", after: retry_after");
     let found = verify(&plan(&unbounded), &Question { states: 500, ..ALL });
     assert_eq!(violated(&found), [(UnboundedWait, 1)]);
+}
+
+#[test]
+fn a_write_during_which_the_program_crashed_and_that_is_said_to_have_done_nothing_acts_twice() {
+    let interrupted = "how far it came is unknown.
+    effect: unknown
+    # Not sent again, not even with a key: somebody may have stopped it on purpose, or it may still be at work.
+    then: { escalate_to_human: { queue: ambiguous_effects } }";
+    let nothing = "nothing.\n    effect: not_applied\n    then: { retry_with_backoff: { backoff_ms: [100] } }";
+    let broken = [(FindingId::DuplicateEffect, 1), (FindingId::UntruthfulOutcome, 2)];
+    each_breaks(&[("standard", interrupted, nothing, &broken)]);
 }
 
 #[test]
