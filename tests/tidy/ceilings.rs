@@ -9,7 +9,7 @@ use crate::tidy::tree::{Tree, Violation};
 const CEILINGS: [(&str, usize); 11] = [
     ("crates/analysis/src", 18_150),
     ("crates/engine/src", 20_900),
-    ("crates/explore/src", 5_450),
+    ("crates/explore/src", 5_500),
     ("crates/formats/src", 12_450),
     ("crates/report/src", 12_250),
     ("crates/intake/src", 20_600),
