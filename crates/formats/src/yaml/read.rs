@@ -362,7 +362,7 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
         ErrorKind::InvalidQuotedScalarIndent => {
             ("a text in quotes goes on here".into(), Some("close the quote on the line where it is opened"))
         }
-        ErrorKind::UnknownQuotedScalarEscape => {
+        ErrorKind::UnknownQuotedScalarEscape | ErrorKind::InvalidQuotedScalarHexEscape => {
             ("no escape is written so".into(), Some("write a text with `\\` in single quotes"))
         }
         ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
