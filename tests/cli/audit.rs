@@ -90,6 +90,18 @@ fn an_audit_has_a_line_for_each_failed_call_and_the_id_of_its_message() {
 }
 
 #[test]
+fn an_audit_names_who_called_where_the_trace_does() {
+    let place = Place::new();
+    let failed = "\"tool\":\"pay\",\"status\":\"error\",\"error\":{\"kind\":\"policy_denied\"}}\n";
+    let known = format!("{{\"run_id\":\"r1\",\"dispatcher_id\":\"desk-7\",{failed}");
+    place.write("t.jsonl", format!("{known}{{\"run_id\":\"r2\",{failed}"));
+    place.run(&["replay", "t.jsonl", "--audit", "audit.jsonl"]);
+    let audit = place.read("audit.jsonl");
+    let lines: Vec<serde_json::Value> = audit.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.iter().map(|line| line.get("actor")).collect::<Vec<_>>(), [Some(&"desk-7".into()), None]);
+}
+
+#[test]
 fn a_chained_audit_is_added_to_only_if_it_is_whole() {
     let place = Place::new();
     fixture(&place);

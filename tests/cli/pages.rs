@@ -320,11 +320,49 @@ fn a_selection_lists_fewer_calls_and_says_that_everything_else_is_of_the_whole_i
 }
 
 #[test]
+fn failed_calls_are_listed_by_the_class_that_is_told_and_by_tool() {
+    let place = Place::new();
+    let line = |tool: &str, kind: &str| {
+        format!("{{\"tool\":\"{tool}\",\"run_id\":\"r\",\"status\":\"error\",\"error\":{{\"kind\":\"{kind}\"}}}}\n")
+    };
+    let ok = "{\"tool\":\"mail.get\",\"run_id\":\"r\",\"status\":\"ok\"}\n";
+    let denied = [line("mail.send", "policy_denied"), line("pay.charge", "policy_denied")].concat();
+    place.write("t.jsonl", [&*line("mail.send", "timeout"), &denied, ok].concat());
+    let listed = |select: &[&str]| {
+        let run = place.run(&[&["replay", "t.jsonl", "--format", "jsonl"], select].concat());
+        let lines = run.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        let calls =
+            lines.filter(|line| line["type"] == "call").map(|line| line["ref"].as_str().unwrap_or("").to_owned());
+        calls.collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&["--failed"]), ["r#1", "r#2", "r#3"]);
+    assert_eq!(listed(&["--tool", "mail.*"]), ["r#1", "r#2", "r#4"]);
+    assert_eq!(listed(&["--failed", "--tool", "mail.*"]), ["r#1", "r#2"]);
+    assert_eq!(listed(&["--tool", "pay.charge"]), ["r#3"]);
+    assert_eq!(listed(&["--class", "network_error"]), ["r#1"]);
+    assert_eq!(listed(&["--failed", "--class", "connector_runtime_error", "--tool", "mail.*"]), ["r#2"]);
+    let audit = ["replay", "t.jsonl", "--class", "connector_runtime_error", "--format", "json", "--audit", "a.jsonl"];
+    let document: serde_json::Value = serde_json::from_str(&place.run(&audit).out).expect("JSON");
+    assert_eq!(document["listed_only"], serde_json::json!({ "class": "connector_runtime_error" }));
+    let told =
+        place.read("a.jsonl").lines().filter(|line| line.contains("\"class\":\"connector_runtime_error\"")).count();
+    let listed: u64 = document["calls"].as_array().unwrap().iter().filter_map(|group| group["count"].as_u64()).sum();
+    assert_eq!((told, listed), (2, 2), "{document}");
+    let none = place.run(&["replay", "t.jsonl", "--class", "hash_mismatch", "--tool", "mail.*"]).exits(2);
+    let said = "there is no call that `--class hash_mismatch --tool 'mail.*'` selects";
+    assert!(none.err.contains(said) && none.err.ends_with("next: playproof replay t.jsonl\n"), "{}", none.err);
+    let wrong = place.run(&["replay", "t.jsonl", "--class", "denied"]).exits(2);
+    assert!(wrong.err.contains("capability_denied"), "{}", wrong.err);
+    place.run(&["replay", "t.jsonl", "--tool", "mail.[a"]).exits(2);
+}
+
+#[test]
 fn a_fixture_has_no_runs_to_select() {
     let place = Place::new();
     place.copy_fixture("unkeyed-refund-times-out-after-landing.yaml");
-    for flag in [["--run", "r1"], ["--only", "failed"]] {
-        let run = place.run(&["replay", "unkeyed-refund-times-out-after-landing.yaml", flag[0], flag[1]]);
+    for flags in [&["--run", "r1"][..], &["--only", "failed"], &["--failed"], &["--tool", "pay*"]] {
+        let run = place.run(&[&["replay", "unkeyed-refund-times-out-after-landing.yaml"], flags].concat());
+        assert!(run.err.contains(&format!("`{}` selects", flags[0])), "{}", run.err);
         assert_eq!((run.code, run.err.contains("selects calls of a trace")), (2, true), "{}", run.err);
     }
 }

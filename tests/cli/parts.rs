@@ -220,5 +220,5 @@ fn no_raw_text_is_in_a_part() {
     assert!(part.contains("[redacted]") && !part.contains("s3cret") && !part.contains("x@y.z"), "{part}");
     place.write("b.jsonl", call("pay s3cret"));
     let ran = place.run(&["replay", "b.jsonl", "--partial", "b.part"]).exits(2);
-    assert!(ran.err.contains("a redacted name has a number"), "{}", ran.err);
+    assert!(ran.err.contains("redaction hides names of tools or runs"), "{}", ran.err);
 }

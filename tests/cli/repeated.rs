@@ -128,12 +128,13 @@ fn value(flag: &str, value: Option<&str>) -> Option<String> {
         ("--fail-on", _) => "widening,effects",
         ("--beyond-tape", _) => "fail:timeout",
         ("--pace", _) => "recorded",
+        ("--class", _) => "network_error",
         ("--envelope", _) => "failure",
         ("--seeds", _) => "1-7",
         ("--report", _) => "html=a page.html",
         (_, "N" | "CALLS") => "7",
         (_, "VERDICT" | "failed|findings|VERDICT") => "policy_denied",
-        (_, "REF|PLACE|ID" | "RUN" | "REASON") => "a name",
+        (_, "REF|PLACE|ID" | "RUN" | "REASON" | "TOOL|GLOB") => "a name",
         (_, "FORMAT") => "otlp-genai",
         (_, "FILE" | "P" | "DIR") => "some file",
         other => panic!("a value for {other:?}"),
@@ -157,24 +158,26 @@ fn flags_of(place: &Place, command: &str) -> Vec<(String, Option<String>)> {
     lines.filter(|line| !of_all.iter().any(|other| line.starts_with(other))).map(flag).collect()
 }
 
+/// Flags of `replay` that are for fixtures, for recordings of runs, and for parts.
+const OF_OTHERS: [&str; 6] =
+    ["--seeds", "--record", "--same-decisions", "--crash-everywhere", "--no-journal", "--partial"];
+
 #[test]
 fn the_command_that_is_suggested_again_keeps_every_flag() {
     let place = Place::with_trace();
     for (command, twice, other_than) in [
-        ("replay", ["trace.jsonl"; 2], "--only"),
-        ("replay", ["trace.jsonl"; 2], "--call"),
-        ("impact", ["trace.jsonl"; 2], ""),
-        ("propose find", ["trace.jsonl"; 2], ""),
-        ("explain", ["trace.jsonl"; 2], ""),
-        ("formats convert", ["-"; 2], "--map"),
-        ("lint", ["standard"; 2], ""),
+        ("replay", ["trace.jsonl"; 2], &["--only", "--failed", "--class", "--tool"][..]),
+        ("replay", ["trace.jsonl"; 2], &["--call", "--failed"]),
+        ("replay", ["trace.jsonl"; 2], &["--call", "--only"]),
+        ("impact", ["trace.jsonl"; 2], &[]),
+        ("propose find", ["trace.jsonl"; 2], &[]),
+        ("explain", ["trace.jsonl"; 2], &[]),
+        ("formats convert", ["-"; 2], &["--map"]),
+        ("lint", ["standard"; 2], &[]),
     ] {
         let flags: Vec<_> = flags_of(&place, command)
             .into_iter()
-            // The others are for fixtures, and for recordings of runs.
-            .filter(|(flag, _)| {
-                ![other_than, "--seeds", "--record", "--same-decisions", "--crash-everywhere"].contains(&flag.as_str())
-            })
+            .filter(|(flag, _)| !other_than.contains(&flag.as_str()) && !OF_OTHERS.contains(&flag.as_str()))
             .collect();
         assert!(!flags.is_empty(), "{command}");
         let words = flags.iter().flat_map(|(flag, value)| [Some(flag), value.as_ref()]).flatten().map(String::as_str);

@@ -8,16 +8,16 @@ use crate::tidy::tree::{Tree, Violation};
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 11] = [
     ("crates/analysis/src", 18_150),
-    ("crates/engine/src", 20_900),
+    ("crates/engine/src", 21_050),
     ("crates/explore/src", 5_500),
     ("crates/formats/src", 12_450),
     ("crates/report/src", 12_250),
-    ("crates/intake/src", 20_600),
+    ("crates/intake/src", 20_950),
     ("crates/live/src", 1_600),
-    ("crates/proxy/src", 2_150),
+    ("crates/proxy/src", 2_210),
     ("crates/protocol/src", 2_400),
     ("crates/serve/src", 2_800),
-    ("src", 19_250),
+    ("src", 19_300),
 ];
 
 /// A package this far below its ceiling gets a lower one.

@@ -14,8 +14,10 @@ use super::text::escape_unprintable;
 use playproof_analysis::replay::{CallMarks, FactsUsed, MessageTemplates, RequestMark, ShownCall, pairs};
 use playproof_engine::call::{Place, RecordedCall, Reply};
 use playproof_engine::event::{
-    Decision, EffectClaim, Finding, FindingId, FindingSeverity, Outcome, OutcomeKind, PlaybookNames, Status,
+    Decision, EffectClaim, FailureClass, Finding, FindingId, FindingSeverity, Outcome, OutcomeKind, PlaybookNames,
+    Status,
 };
+use playproof_engine::glob::Glob;
 use playproof_engine::sim::SimulationRecord;
 use playproof_intake::origin::Sources;
 
@@ -42,6 +44,10 @@ pub struct CallSelection {
     pub sources: Sources,
     /// Only calls of this run.
     pub run: Option<String>,
+    /// Only calls of this tool, or of the tools that a glob matches.
+    pub tool: Option<ToolSelection>,
+    /// Only failed calls whose agent is told this class, under any of the playbooks.
+    pub class: Option<FailureClass>,
     /// Each call by itself, none folded.
     pub unfolded: bool,
 }
@@ -54,8 +60,14 @@ impl CallSelection {
         recorded: &[Finding],
         mut runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)> + Clone,
     ) -> bool {
-        let CallSelection { only, call: wanted, sources, run, .. } = self;
-        if run.as_deref().is_some_and(|run| !call.either(|call| call.run() == Some(run))) {
+        let CallSelection { only, call: wanted, sources, run, tool, class, .. } = self;
+        if run.as_deref().is_some_and(|run| !call.either(|call| call.run() == Some(run)))
+            || tool.as_ref().is_some_and(|tool| !call.either(|call| tool.is_match(call.tool())))
+        {
+            return false;
+        }
+        let is_told = |class| runs.clone().any(|(_, record)| record.told.iter().any(|told| told.class == class));
+        if class.is_some_and(|class| !is_told(class)) {
             return false;
         }
         if let Some(wanted) = wanted.as_deref() {
@@ -79,6 +91,32 @@ impl CallSelection {
                 })
             }),
         }
+    }
+}
+
+/// The name of a tool, or a glob of tools as in a playbook.
+#[derive(Clone, Debug)]
+pub struct ToolSelection {
+    given: String,
+    glob: Option<Glob>,
+}
+
+impl ToolSelection {
+    /// Reads a name or a glob.
+    ///
+    /// # Errors
+    /// Why the glob does not compile, in one line.
+    pub fn new(given: &str) -> Result<ToolSelection, String> {
+        Ok(ToolSelection { given: given.to_owned(), glob: Glob::of_tools(given)? })
+    }
+
+    /// What was given.
+    pub fn as_str(&self) -> &str {
+        &self.given
+    }
+
+    fn is_match(&self, tool: &str) -> bool {
+        self.glob.as_ref().map_or(self.given == tool, |glob| glob.is_match(tool))
     }
 }
 

@@ -9,8 +9,10 @@ use crate::read_options::ReadOptions;
 use crate::reports::{self, ReportTo};
 use crate::threads::Threads;
 use playproof_analysis::envelope::EnvelopeKind;
+use playproof_engine::event::FailureClass;
 use playproof_engine::sim::Pace;
 use playproof_engine::upstream::MissingAnswerPolicy;
+use playproof_report::listing::ToolSelection;
 
 /// The most seeds of one command.
 const MOST_SEEDS: u64 = 100_000;
@@ -31,7 +33,7 @@ Examples:
 Inputs are traces (JSON Lines, also gzip or zstd), foreign recordings that are recognised (`playproof formats`) or
 mapped (--map), and fixtures (*.yaml). Nothing is sent anywhere.
 
---only, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
+--only, --failed, --class, --tool, --call and --run select the calls that are listed. The summary is always that of the whole input, and so is
 the exit code: 0 clean, 1 an unsafe finding, 2 unusable input or usage, 3 with --strict a doubt.";
 
 formats!(Format: Table = "For people", Json = "One JSON document", Jsonl = "One JSON object a line: every decision event, every call, then the summary", Markdown = "For a pull request or a wiki");
@@ -103,12 +105,24 @@ pub struct Options {
     pub partial: Option<String>,
 
     /// Only compare the decisions that a trace has (`decision` lines) with those of the playbook: exit with 1 if they differ
-    #[arg(long, conflicts_with_all = ["record", "only", "call", "run", "all"])]
+    #[arg(long, conflicts_with_all = ["record", "only", "failed", "class", "tool", "call", "run", "all"])]
     pub same_decisions: bool,
 
     /// List only these calls: `failed`, `findings`, or the name of a verdict
     #[arg(long, value_name = "failed|findings|VERDICT", conflicts_with = "call", help_heading = "Showing")]
     pub only: Option<String>,
+
+    /// List only the calls that failed: `--only failed`
+    #[arg(long, conflicts_with_all = ["only", "call"], help_heading = "Showing")]
+    pub failed: bool,
+
+    /// List only the failed calls of this class, which is what their agent is told: `playproof help failures` has the classes
+    #[arg(long, value_name = "CLASS", value_parser = crate::values::word(&FailureClass::TABLE), hide_possible_values = true, conflicts_with = "call", help_heading = "Showing")]
+    pub class: Option<FailureClass>,
+
+    /// List only the calls of this tool, or of the tools that a glob matches, as in a playbook
+    #[arg(long, value_name = "TOOL|GLOB", value_parser = ToolSelection::new, conflicts_with = "call", help_heading = "Showing")]
+    pub tool: Option<ToolSelection>,
 
     /// List only this call: a reference such as `r1#3`, the place FILE:LINE of its line or of a
     /// result's, or its own id
@@ -160,6 +174,28 @@ pub struct Options {
     /// How traces are read.
     #[command(flatten)]
     pub reading: ReadOptions,
+}
+
+/// The flags that select calls of a trace to be listed, beside the name of one.
+pub const SELECTING: [&str; 5] = ["--only", "--failed", "--class", "--tool", "--run"];
+
+impl Options {
+    /// What `--only` says, or `--failed`.
+    pub fn only(&self) -> Option<&str> {
+        self.only.as_deref().or(self.failed.then_some("failed"))
+    }
+
+    /// What was asked for with the flags that select calls, by their names.
+    pub fn selected(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all = [
+            ("only", self.only()),
+            ("class", self.class.map(FailureClass::as_str)),
+            ("tool", self.tool.as_ref().map(ToolSelection::as_str)),
+            ("call", self.call.as_deref()),
+            ("run", self.run.as_deref()),
+        ];
+        all.into_iter().filter_map(|(flag, value)| Some((flag, value?)))
+    }
 }
 
 /// Reads a range of seeds: `1-1000`.

@@ -1,6 +1,6 @@
 //! `playproof replay`: from arguments to pages.
 
-use super::args::{Args, Format};
+use super::args::{Args, Format, SELECTING};
 use super::audit::AuditFile;
 use super::crashes;
 use super::prepared::{LoadedFixture, arguments, arguments_of_page, plans, with_playbooks};
@@ -67,19 +67,16 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
 
 /// A fixture has no runs and is shown whole: what would select nothing there must not be passed over.
 fn refuse_selection(args: &Args, paths: &[String]) -> Result<(), Failure> {
-    let flag = match (&args.only, &args.run) {
-        (Some(_), _) => "--only",
-        (_, Some(_)) => "--run",
-        _ => return Ok(()),
-    };
-    Err(Failure::new(format!("`{flag}` selects calls of a trace, and these are fixtures: {}", paths.join(", ")))
+    let Some((flag, _)) = args.selected().find(|(flag, _)| *flag != "call") else { return Ok(()) };
+    let flag = if args.failed && flag == "only" { "failed" } else { flag };
+    Err(Failure::new(format!("`--{flag}` selects calls of a trace, and these are fixtures: {}", paths.join(", ")))
         .help("a fixture is shown whole, or one of its calls with `--call`")
         .next(unselected(args).after(Command::new("playproof replay").paths(paths))))
 }
 
 /// The flags that were given, but for those that select calls of a trace.
 fn unselected(args: &Args) -> Flags {
-    args.flags.without(&["--only", "--run"])
+    args.flags.without(&SELECTING)
 }
 
 fn run_fixture(

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::args::{Args, Format, Options};
+use super::args::{Args, Format, SELECTING};
 use super::audit::AuditFile;
 use super::partial::{self, Parts, Sums};
 use super::prepared::{arguments, arguments_of_page, plans};
@@ -169,8 +169,10 @@ impl Drawn<'_> {
 
 /// Which calls are listed.
 fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<CallSelection, Failure> {
-    let everything = args.all || args.call.is_some() || args.run.is_some() || args.format == Format::Jsonl;
-    let only = match args.only.as_deref() {
+    let everything =
+        args.all || args.call.is_some() || args.run.is_some() || args.tool.is_some() || args.format == Format::Jsonl;
+    let only = match args.only() {
+        None if args.class.is_some() => Only::Failed,
         None if everything => Only::Nothing,
         None => Only::FailedOrFound,
         Some("failed") => Only::Failed,
@@ -179,7 +181,8 @@ fn selection(args: &Args, plans: &[Plan], sources: &Sources) -> Result<CallSelec
     };
     let unfolded = args.all || args.call.is_some();
     let call = args.call.as_deref().map(|call| inputs::place(call).into_owned());
-    Ok(CallSelection { only, call, sources: sources.clone(), run: args.run.clone(), unfolded })
+    let (run, tool, class) = (args.run.clone(), args.tool.clone(), args.class);
+    Ok(CallSelection { only, call, sources: sources.clone(), run, tool, class, unfolded })
 }
 
 /// References are unique in an input, ids not even there: a name that selects several calls says so.
@@ -213,7 +216,10 @@ fn refuse_empty(args: &Args, paths: &InputPaths, selected: u64) -> Result<(), Fa
     if selected > 0 || args.allow_empty {
         return Ok(());
     }
-    let said = match (&args.call, &args.run, args.only.as_deref()) {
+    let said = match (&args.call, &args.run, args.only()) {
+        _ if args.class.is_some() || args.tool.is_some() => {
+            format!("there is no call that `{}` selects", selecting(args))
+        }
         (Some(call), Some(run), _) => format!("there is no call `{call}` in the run `{run}`"),
         (Some(call), None, _) => format!("there is no call `{call}`"),
         (None, Some(run), _) => format!("there is no call in a run `{run}`"),
@@ -237,7 +243,13 @@ fn refuse_empty(args: &Args, paths: &InputPaths, selected: u64) -> Result<(), Fa
         ),
         None => failure.help("`--allow-empty` accepts an empty selection"),
     };
-    Err(failure.next(args.flags.without(&["--only", "--call", "--run"]).after(command)))
+    Err(failure.next(args.flags.without(&SELECTING).without(&["--call"]).after(command)))
+}
+
+/// The flags that select calls, as they can be typed.
+fn selecting(args: &Args) -> String {
+    let flags: Vec<String> = args.selected().map(|(flag, value)| format!("--{flag} {}", shell::word(value))).collect();
+    flags.join(" ")
 }
 
 /// An `unsafe` finding by anyone is 1; a doubt, and that no call was answered, count only where they are asked to.
@@ -315,19 +327,12 @@ impl Page<'_> {
 
     /// Adds the selection, which limits the list, and every number: these cover the whole input.
     fn replayed_json(&self, begun: Object) -> Object {
-        let selected: Vec<(&str, &str)> = self.selected().collect();
+        let selected: Vec<(&str, &str)> = self.args.selected().collect();
         let selected = (!selected.is_empty()).then(|| selected.into_iter().collect::<Object>());
         let (playbooks, notes, sources) = (self.playbooks(), self.notes, self.paths.sources());
         let begun = begun.maybe("listed_only", selected);
         let begun = if self.remarks.is_empty() { begun } else { begun.with("approximate", self.remarks) };
         begun.and(&json::replayed(self.replayed, &playbooks, notes, sources))
-    }
-
-    /// What was asked for with `--only`, `--call` and `--run`, by the flags' names.
-    fn selected(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let Options { only, call, run, .. } = &self.args.args;
-        let all = [("only", only), ("call", call), ("run", run)];
-        all.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)))
     }
 
     /// What is said of the numbers below them.
@@ -337,11 +342,9 @@ impl Page<'_> {
 
     /// The note that a selection chooses only what is listed: the summary covers the whole input.
     fn whole(&self) -> Option<String> {
-        let flags: Vec<String> =
-            self.selected().map(|(flag, value)| format!("--{flag} {}", shell::word(value))).collect();
+        let flags = selecting(self.args);
         let said = "Counted above, and judged by the exit code: the whole input. Listed below: only what";
-        (!flags.is_empty())
-            .then(|| text::escape_unprintable(&format!("{said} `{}` selects.", flags.join(" "))).into_owned())
+        (!flags.is_empty()).then(|| text::escape_unprintable(&format!("{said} `{flags}` selects.")).into_owned())
     }
 
     fn playbooks(&self) -> Vec<&PlaybookNames> {

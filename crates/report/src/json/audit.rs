@@ -3,6 +3,7 @@
 use super::calls::with_envelope;
 use crate::view::CallView;
 use playproof_analysis::envelope::{Detail, Envelope, EnvelopeKind, FailureEnvelope};
+use playproof_engine::call::RecordedCall;
 use playproof_engine::event::Transcript;
 use playproof_engine::ids::CallId;
 use playproof_engine::time::Instant;
@@ -22,6 +23,7 @@ pub fn write_audit_line(out: &mut Vec<u8>, view: &CallView<'_>, transcript: &Tra
         });
         raw(out, AUDIT_LINE);
         text(out, ",\"playbook\":", &transcript.names.playbook);
+        text_if(out, ",\"actor\":", view.recorded.and_then(RecordedCall::dispatcher));
         text_if(out, ",\"run\":", view.run);
         text(out, ",\"call\":", view.reference);
         text(out, ",\"tool\":", view.tool);
