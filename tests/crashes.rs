@@ -176,6 +176,29 @@ fn a_fixture_can_say_when_its_dispatcher_dies() {
 }
 
 #[test]
+fn without_a_journal_the_upstream_goes_on_where_it_was() {
+    let text = "format: fixture/1
+title: A read that fails twice while its dispatcher dies
+calls:
+  read: { tool: orders.get }
+tools: { orders.get: { access: read } }
+upstream:
+  read: [ { error: { kind: 5xx, status: 503 } }, { error: { kind: 5xx, status: 503 } }, { ok: {} } ]
+crash: { at_ms: 100 }
+expect: { standard: { read: { attempts: 3 } } }
+";
+    let (fixture, plan) = (fixture::parse(Source::whole("f", text)).unwrap(), plan("standard"));
+    let attempts = |forgets| {
+        let mut scenario = Scenario::of_fixture(&fixture, &plan);
+        scenario.crash.iter_mut().for_each(|crash| crash.forgets = forgets);
+        let record = Simulator::new().run_fixture(&plan, &scenario).clone();
+        (record.tallies[0].sends, record.outcomes[0].attempts, record.outcomes[0].kind.is_success())
+    };
+    assert_eq!(attempts(false), (3, 3, true));
+    assert_eq!(attempts(true), (3, 2, true), "it counts anew, and the upstream has answered once");
+}
+
+#[test]
 fn a_wait_goes_on_after_the_restart_and_a_crash_changes_no_limit() {
     let text = "format: fixture/1
 title: A dispatcher that dies while its call waits
@@ -191,6 +214,19 @@ expect: { standard: { read: { outcome: succeeded_after_compensation, attempts: 3
     place.write("f.yaml", text);
     let shown = place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(0).out;
     assert!(shown.contains("1,000  attempt 2") && shown.contains("3,000  attempt 3"), "{shown}");
+    let (before, after) = shown.split_once("100  crash; restarted at 1,000 ms").expect("the crash has a row");
+    assert!(
+        before.contains("attempt 1") && !before.contains("attempt 2") && after.contains("1,000  attempt 2"),
+        "{shown}"
+    );
+    let markdown = place.run(&["replay", "f.yaml", "--playbook", "standard", "--format", "markdown"]).exits(0).out;
+    place.run(&["replay", "f.yaml", "--playbook", "standard", "--report", "html=f.html"]).exits(0);
+    for page in [markdown, place.read("f.html")] {
+        assert_eq!(page.matches("crash; restarted at 1,000 ms").count(), 1, "{page}");
+    }
+    place.write("f.yaml", &text.replace("at_ms: 100,", "at_ms: 9000,"));
+    let ended = place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(0).out;
+    assert!(!ended.contains("crash;"), "the call had ended: {ended}");
 }
 
 #[test]

@@ -229,6 +229,7 @@ impl<'a> Shell<'a> {
             errors: &errors,
             findings: &[],
             told: &told,
+            death: None,
         };
         by_call(&transcript)
     }

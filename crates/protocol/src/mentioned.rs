@@ -54,6 +54,7 @@ impl Mentioned {
             errors,
             findings: &[],
             told: &[],
+            death: None,
         };
         let mut object = String::from("{\"id\":");
         quote(&mut object, dispatcher.made(event.call).map_or("?", |made| &made.name));

@@ -164,6 +164,7 @@ impl End<'_> {
             errors: mentioned.errors(),
             findings: &[],
             told: &told.map(|told| Told { call: ONLY, ..told }).into_iter().collect::<Vec<_>>(),
+            death: None,
         };
         let graph = GraphAnswer::of(&transcript, ONLY, &made.tool, Some(&made.args));
         let steps = transcript.steps_of(ONLY);

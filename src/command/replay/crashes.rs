@@ -118,7 +118,7 @@ fn with_each_crash(name: &str, plan: &Plan, fixture: &Fixture, forgets: bool) ->
         let mut new: Vec<&str> =
             found.iter().filter(|finding| !known.contains(finding)).map(|(_, id)| id.as_str()).collect();
         new.dedup();
-        let at_ms = Millis(simulator.died().unwrap_or(Instant::ZERO).since(Instant::ZERO));
+        let at_ms = Millis(record.death.map_or(Instant::ZERO, |death| death.at).since(Instant::ZERO));
         let first = Point { after_input: after, at_ms, has_left };
         let group = Group { points: 0, first, ends: ends.clone(), new_unsafe: new.clone() };
         groups.entry((ends, new)).or_insert(group).points += 1;

@@ -33,4 +33,4 @@ pub use reason::{
 pub use request::{Provenance, RequestKind, Status};
 pub use steps_end::StepsEnd;
 pub use transaction::{Act, Became};
-pub use transcript::{ActionNames, PlaybookNames, Transcript, unnamed};
+pub use transcript::{ActionNames, Death, PlaybookNames, Transcript, unnamed};

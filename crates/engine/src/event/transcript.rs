@@ -10,6 +10,7 @@ use super::outcome::{Outcome, Told, ValidNext};
 use super::reason::{DeprecationReason, ErrorFacts};
 use super::steps_end::StepsEnd;
 use crate::ids::{ActionId, CallId, ErrorId, QueueId, ReasonId, RuleId, ServerId, StepId, VerdictId};
+use crate::time::Instant;
 
 /// The names behind the ids of a playbook, for reporters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -105,6 +106,15 @@ impl PlaybookNames {
     }
 }
 
+/// The death of a dispatcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Death {
+    /// When it died.
+    pub at: Instant,
+    /// When it was there again.
+    pub back: Instant,
+}
+
 /// Everything that a reporter can show of one simulation, with the names behind the ids.
 #[derive(Clone, Copy)]
 pub struct Transcript<'a> {
@@ -132,6 +142,8 @@ pub struct Transcript<'a> {
     pub findings: &'a [Finding],
     /// What the agent is told, one for each failed call, in the order of the calls.
     pub told: &'a [Told],
+    /// When the dispatcher died.
+    pub death: Option<Death>,
 }
 
 /// An empty intent name, for pages that show no intents.

@@ -3,7 +3,7 @@
 
 use crate::dispatch::Machine;
 use crate::drive::Event;
-use crate::event::{ErrorFacts, Provenance, RequestKind};
+use crate::event::{Death, ErrorFacts, Provenance, RequestKind};
 use crate::ids::CallId;
 use crate::time::{Duration, Instant};
 use crate::upstream::{Answer, UpstreamReply};
@@ -44,8 +44,10 @@ pub(super) struct Journal {
     pub inputs: Vec<(Instant, CallId, Event)>,
     /// How many inputs there were.
     pub taken: u32,
-    /// When it died.
-    pub died: Option<Instant>,
+    /// When it died and was there again.
+    pub death: Option<Death>,
+    /// It has forgotten everything, and the upstream has yet to learn that.
+    pub has_forgotten: bool,
 }
 
 impl Journal {

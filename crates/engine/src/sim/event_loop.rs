@@ -5,7 +5,7 @@ use crate::classify::Memo;
 use crate::clock::{EventPriority, EventQueue};
 use crate::dispatch::{CallFacts, Input, Machine, Output, OutputBuffer};
 use crate::drive::{Calls, Driver, Event};
-use crate::event::{Decision, DecisionEvent, Provenance, RequestKind};
+use crate::event::{Death, Decision, DecisionEvent, Provenance, RequestKind};
 use crate::ids::{CallId, StepId};
 use crate::plan::{DrivenCall, Plan};
 use crate::playbook::Access;
@@ -213,8 +213,8 @@ impl EventLoop {
         if let CrashAt::Time(at) = crash.when {
             self.now = self.now.max(at);
         }
-        self.journal.died = Some(self.now);
         let back = self.now.plus(crash.restart);
+        self.journal.death = Some(Death { at: self.now, back });
         if crash.forgets {
             return self.forget(calls, back);
         }
@@ -244,6 +244,7 @@ impl EventLoop {
     /// The dispatcher is there again and knows nothing: who waits for a call makes it again, with all of its steps.
     fn forget(&mut self, calls: &mut impl CallSource, back: Instant) {
         self.journal.inputs.clear();
+        self.journal.has_forgotten = true;
         // What was asked for and has not left is forgotten, too.
         self.buffer.outputs.clear();
         self.handled = 0;

@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 use crate::call::{RecordedCall, Reply};
 use crate::dispatch::BreakerState;
 use crate::event::{
-    AdmissionRefusal, CircuitChange, Decision, DecisionEvent, ErrorFacts, Finding, Intent, LedgerKind, Outcome,
+    AdmissionRefusal, CircuitChange, Death, Decision, DecisionEvent, ErrorFacts, Finding, Intent, LedgerKind, Outcome,
     OutcomeKind, PlaybookNames, Provenance, TokensLeft, Told, Transcript, ValidNext,
 };
 use crate::evidence::{CallWatch, Moment, RequestBooks};
@@ -50,6 +50,8 @@ pub struct SimulationRecord {
     pub findings: Vec<Finding>,
     /// What the agent is told, one for each failed call, in the order of the calls.
     pub told: Vec<Told>,
+    /// When the dispatcher of a scenario died.
+    pub death: Option<Death>,
     /// The names of calls outside the record that its events mention; their ids follow those of its calls.
     pub others: Vec<String>,
     /// The names of the servers that its events mention, by `ServerId`.
@@ -189,6 +191,7 @@ impl SimulationRecord {
             errors: self.errors_to_show(),
             findings: &self.findings,
             told: &self.told,
+            death: self.death,
         }
     }
 

@@ -150,11 +150,6 @@ impl Simulator {
         self.event_loop.journal.taken
     }
 
-    /// When the dispatcher of the latest simulation died.
-    pub const fn died(&self) -> Option<Instant> {
-        self.event_loop.journal.died
-    }
-
     /// Simulates a fixture's scenario, and shows each request with its answer.
     pub(super) fn run_fixture_observed(
         &mut self,
@@ -212,6 +207,9 @@ impl Simulator {
     fn run(&mut self, plan: &Plan, calls: &[DrivenCall<'_>], mut observe: impl FnMut(&Request, &Option<Answer>)) {
         while let Some(request) = self.next_of(plan, calls) {
             let call = &calls[request.call.index()]; // as in `ScenarioCalls::call`
+            if std::mem::take(&mut self.event_loop.journal.has_forgotten) {
+                self.upstream.note_forgotten();
+            }
             let answer = self.upstream.handle_request(&request, call.source);
             observe(&request, &answer);
             if answer.is_some() || !call.is_cancelled_after(request.at) {
@@ -289,6 +287,7 @@ impl Simulator {
         let Simulator { event_loop, record, errors, .. } = self;
         std::mem::swap(&mut event_loop.buffer.events, &mut record.events);
         record.errors = errors.take();
+        record.death = event_loop.journal.death;
         // The machine has all calls, and the queue is empty: each call has ended, so that outcome n belongs to call n.
         record.outcomes.extend((0..calls.len()).filter_map(|n| event_loop.machine.outcome(CallId::at(n))));
         if !event_loop.buffer.valid_next.is_empty() {

@@ -121,7 +121,7 @@ impl Script {
     /// The scripted answer to a request, given the number of earlier requests of its kind.
     pub(super) fn answer(&self, asked: RequestKind, earlier: usize) -> Option<&ScriptedAnswer> {
         match asked {
-            RequestKind::Attempt(attempt) => self.attempts.get(attempt.index()),
+            RequestKind::Attempt(_) => self.attempts.get(earlier),
             RequestKind::Refresh(_) => self.refresh.get(earlier),
             RequestKind::Reversal => self.reversal.get(earlier),
         }

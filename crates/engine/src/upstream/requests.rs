@@ -72,6 +72,9 @@ pub struct ExistingEffect {
 /// The requests of a call so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct CallProgress {
+    attempts: usize,
+    /// The attempts that its dispatcher no longer knows of; it counts anew.
+    forgotten: usize,
     refreshes: usize,
     reversals: usize,
     off_tape: bool,
@@ -231,6 +234,13 @@ impl Upstream {
         });
     }
 
+    /// The dispatcher knows nothing any more, and makes calls again: their answers go on where they were.
+    pub fn note_forgotten(&mut self) {
+        for call in &mut self.progress {
+            call.forgotten = call.attempts;
+        }
+    }
+
     /// Removes calls, keys and effects, keeps the allocations, and sets the key dialect.
     pub fn clear(&mut self, dialect: KeyDialect) {
         self.dialect = dialect;
@@ -250,7 +260,11 @@ impl CallProgress {
     /// Counts a request, and returns the number of earlier requests of its kind.
     fn count(&mut self, asked: RequestKind) -> usize {
         let counter = match asked {
-            RequestKind::Attempt(attempt) => return attempt.index(),
+            RequestKind::Attempt(attempt) => {
+                let earlier = self.forgotten + attempt.index();
+                self.attempts = earlier + 1;
+                return earlier;
+            }
             RequestKind::Refresh(_) => &mut self.refreshes,
             RequestKind::Reversal => &mut self.reversals,
         };

@@ -165,6 +165,7 @@ fn shown() -> GoldenBody {
             .filter(|(_, outcome)| !outcome.kind.is_success())
             .map(told)
             .collect::<Vec<_>>(),
+        death: None,
     })
 }
 

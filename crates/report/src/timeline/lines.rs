@@ -8,7 +8,7 @@ use crate::view::{CallView, RunView};
 use playproof_analysis::envelope::WITHHELD;
 use playproof_engine::call::{AnswerTo, Reply};
 use playproof_engine::event::{
-    AdmissionRefusal, Became, CircuitChange, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind,
+    AdmissionRefusal, Became, CircuitChange, Death, Decision, Draw, ErrorFacts, OutcomeKind, Provenance, RequestKind,
     ReversalRefusal, Status, StopReason, SuppressionReason, Transcript,
 };
 use playproof_engine::ids::{ActionId, AttemptNo, CallId};
@@ -92,12 +92,23 @@ impl From<TimelineLine> for TimedLine {
     }
 }
 
+/// The death of the dispatcher, if the call was under way then.
+fn death(run: &RunView<'_>) -> Option<Death> {
+    let began = run.decisions().next().map(|(at, _)| at);
+    run.transcript.death.filter(|death| began.is_some_and(|began| began <= death.at))
+}
+
 /// The timeline under a playbook.
 pub fn of_run(view: &CallView<'_>, run: &RunView<'_>) -> Vec<TimelineLine> {
     let mut lines: Vec<TimelineLine> = Vec::new();
     let mut sent = None;
+    let mut death = death(run);
     for (at, decision) in run.decisions() {
         let since = Some(at.since(view.at));
+        if let Some(Death { at: died, back }) = death.take_if(|death| at > death.at) {
+            let said = format!("crash; restarted at {} ms", millis(back.since(view.at)));
+            lines.push(TimelineLine::new(Some(died.since(view.at)), Failed, said));
+        }
         match decision {
             Decision::AttemptStarted { attempt, evidence } => {
                 let with = if evidence.0 == 0 { "" } else { ", with the new evidence" };

@@ -87,6 +87,7 @@ fn lines(timed: bool, latency: Option<Duration>, off_tape: Option<OffTape>) -> V
         errors: &errors,
         findings: &[],
         told: &[],
+        death: None,
     };
     let tally = CallTally { off_tape, ..CallTally::default() };
     let run = RunView { transcript, call: CallId(0), tally, findings: Vec::new(), intent: None };
