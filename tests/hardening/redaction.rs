@@ -156,7 +156,6 @@ const OF_A_TRACE: [&[&str]; 36] = [
     &["replay", "TRACE", "--playbook", "coffee", "--all"],
     &["replay", "TRACE", "--all", "--show-args", "--report", "html=replay.html"],
     &["replay", "TRACE", "--audit", "audit.jsonl", "--chain"],
-    &["replay", "TRACE", "--partial", "trace.part"],
     &["impact", "TRACE", "--candidate", "reversing", "--report", "html=impact.html"],
 ];
 

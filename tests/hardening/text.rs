@@ -258,7 +258,8 @@ fn no_cell_of_markdown_is_left_and_nothing_in_it_is_markup() {
             is_code ^= line.starts_with("```");
             if is_code || !line.starts_with('|') {
                 columns = 0;
-                assert!(is_code || !line.contains("<img") && !line.contains("@you"), "{line}");
+                let text: String = line.split("``").step_by(2).collect(); // between them is code
+                assert!(is_code || !text.contains("<img") && !text.contains("@you"), "{line}");
                 continue;
             }
             let bars = line.replace("\\\\", "").replace("\\|", "").matches('|').count();

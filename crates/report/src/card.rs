@@ -30,7 +30,7 @@ const PLACE: usize = 60;
 const NAME: usize = 60;
 
 /// The most characters of the arguments.
-const ARGUMENTS: usize = 300;
+const ARGUMENTS: usize = 1_000;
 
 /// Calls with the same course as the shown one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -136,14 +136,10 @@ fn links(calls: &[CallCard]) -> Links {
     links
 }
 
-/// A text with links to the calls that its row counts.
+/// A text with links to the first calls that its row counts.
 fn linked(said: Text, of: &RowOf, links: &Links) -> Text {
-    let calls = links.get(of).map(Vec::as_slice).unwrap_or_default();
-    let said = calls.iter().take(LINKS).fold(said, |said, call| said.link(anchor(*call), format!("#{call}")));
-    match calls.len().saturating_sub(LINKS) {
-        0 => said,
-        more => said.and(Tone::Soft, format!(" and {more} more")),
-    }
+    let calls = links.get(of).into_iter().flatten().take(LINKS);
+    calls.fold(said, |said, call| said.link(anchor(*call), format!("#{call}")))
 }
 
 /// Everything that was counted, recorded beside each playbook.

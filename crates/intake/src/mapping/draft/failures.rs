@@ -46,12 +46,7 @@ fn signal(field: &FieldStats) -> Option<FailureSignal> {
             .then(|| of(field, failed.to_owned(), |value| value == failed));
     }
     if field.rank("status").is_some() && field.numbers_within(100.0, 599.0) {
-        // 207: a part of what was asked for failed.
-        let has_part = field.values.contains_key("207");
-        let test = if has_part { "[207, 400-599]" } else { "400-599" };
-        return Some(of(field, test.to_owned(), |value| {
-            value.parse().is_ok_and(|n: f64| n >= 400.0 || (207.0..208.0).contains(&n))
-        }));
+        return Some(of(field, "400-599".to_owned(), |value| value.parse().is_ok_and(|n: f64| n >= 400.0)));
     }
     let in_status = field.steps.iter().rev().nth(1).is_some_and(|above| names::plain(above) == "status");
     if name == "code" && in_status && field.numbers_within(0.0, 2.0) {

@@ -257,16 +257,3 @@ fn a_log_whose_answers_are_no_texts_and_that_has_no_flag_gives_no_draft() {
     let missing = draft(log.as_bytes(), "log").expect("JSON").map_err(|why| why.missing);
     assert_eq!(missing.map(|draft| draft.text), Err("whether a call failed"));
 }
-
-#[test]
-fn a_status_that_says_that_a_part_failed_is_a_failure() {
-    let row = |id: u32, status: u32| {
-        format!(
-            "{{\"call_id\":\"c{id}\",\"session\":\"s\",\"tool\":\"mail.push\",\"args\":{{\"n\":{id}}},\"http_status\":{status}}}\n"
-        )
-    };
-    let log: String = [200, 207, 200, 503].into_iter().zip(1..).map(|(status, id)| row(id, status)).collect();
-    let (text, imported) = read(&log);
-    assert!(text.contains("{ http_status: [207, 400-599] }"), "{text}");
-    assert_eq!(imported.loss.failures, 2, "{text}");
-}
