@@ -121,30 +121,22 @@ impl<'a> Rehearsal<'a> {
         serde_json::from_slice::<Told>(&line).ok().map(|told| told.envelope.get().to_owned())
     }
 
-    /// The part of a page: what happens, side by side, then each call, and the command to run next. The numbers of the calls
-    /// follow those of the `before` other calls.
-    pub fn section(
-        &self,
-        wanted: Option<&str>,
-        arguments: Arguments,
-        playbooks: &[Loaded],
-        (place, before): (usize, usize),
-    ) -> Block {
+    /// The part of a page at a place, from 1: what happens, side by side, then each call, and the command to run next.
+    pub fn section(&self, wanted: Option<&str>, arguments: Arguments, playbooks: &[Loaded], place: usize) -> Block {
         let playbooks: Vec<&Loaded> = playbooks.iter().collect();
         let call = |(number, view): (usize, &CallView<'_>), runs: &[RunView<'_>], alike: &Alike| {
-            let (number, playbooks) = (before + number, playbooks.as_slice());
-            card(&CallShown { number, view, runs, alike, before: None, arguments, playbooks }).block
+            let playbooks = playbooks.as_slice();
+            let mut block = card(&CallShown { number, view, runs, alike, before: None, arguments, playbooks }).block;
+            if let Block::Card { id, .. } = &mut block {
+                *id = format!("fixture-{place}-{id}");
+            }
+            block
         };
         let mut blocks = self.overview();
         blocks.extend(self.each_call(wanted, call));
         blocks.push(Block::Next(self.next(wanted)));
         let title = format!("{} ({})", self.fixture.title, self.path);
-        Block::section(format!("fixture-{}", place + 1), title, blocks)
-    }
-
-    /// The number of calls that a page may show.
-    pub fn calls(&self) -> usize {
-        self.page_calls.len()
+        Block::section(format!("fixture-{place}"), title, blocks)
     }
 
     /// Events and calls and a summary, a line each.

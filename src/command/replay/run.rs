@@ -131,11 +131,8 @@ fn run_fixture(
     }
     let is_shown = |one: &Rehearsal<'_>| wanted.is_none_or(|wanted| one.has_call(wanted));
     let doc = |arguments: Arguments| {
-        let (mut before, mut sections) = (0, Vec::new());
-        for (one, places) in rehearsals.iter().zip(&places).filter(|(one, _)| is_shown(one)) {
-            sections.push(one.section(wanted, arguments, places, (sections.len(), before)));
-            before += one.calls();
-        }
+        let shown = rehearsals.iter().zip(&places).filter(|(one, _)| is_shown(one)).zip(1..);
+        let sections = shown.map(|((one, loaded), place)| one.section(wanted, arguments, loaded, place)).collect();
         let title = match paths {
             [one] => format!("Replay: {one}"),
             all => format!("Replay: {}", text::counted(all.len() as u64, "fixture", "fixtures")),
