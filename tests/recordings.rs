@@ -67,13 +67,17 @@ fn every_fixture_replays_from_its_recording_to_the_same_events() {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let source = Source::whole(&*name, fs::read_to_string(&path).expect("readable"));
         let fixture = fixture::parse(source).unwrap_or_else(|report| panic!("{report}"));
+        if fixture.crash.is_some() {
+            continue; // `--record` refuses it: what a crash lost left no line
+        }
         let own = fixture.playbooks.clone();
         for playbook in if own.is_empty() { vec!["standard".to_owned()] } else { own } {
             runs += 1;
             let (trace, compared) = compared(&plan(&playbook), &fixture, 1);
             // The calls of the fixture, and those of their steps.
             let made = trace.lines().filter(|line| line.starts_with(r#"{"type":"tool_call""#)).count();
-            assert!(made >= fixture.calls.len(), "{trace}");
+            let called = fixture.calls.iter().filter(|call| call.act.is_none()).count();
+            assert!(made >= called, "{trace}");
             assert_eq!((compared.calls, compared.undecided), (made as u64, 0), "{trace}");
             if let Some(first) = compared.differences.first() {
                 different.push(format!("{name} under {playbook}: {first:?}"));
