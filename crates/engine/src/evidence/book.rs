@@ -570,7 +570,7 @@ mod tests {
         for (before, now, why) in [
             (ok(1, 5), call(6, 9), Against::Done),
             (lost(1, 5), call(6, 9), Against::MayBeDone),
-            (denied(1, 5), call(6, 9), Against::Denied),
+            (denied(1, 5), CallShows { failed: true, ..call(6, 9) }, Against::Denied),
             (under(1, ok(1, 5)), under(1, call(6, 9)), Against::Done),
             (under(1, lost(1, 5)), under(2, call(6, 9)), Against::MayBeDone),
             (under(1, lost(1, 5)), call(6, 9), Against::MayBeDone),

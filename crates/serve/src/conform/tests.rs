@@ -123,7 +123,8 @@ pub(super) fn unlike(plan: &dyn Fn() -> Plan, journal: &str, keys: KeyDialect) -
     let again = decided_again(journal.as_bytes(), plan(), |line| line.to_string()).unwrap();
     let both = [("again", again), ("as a trace", replayed(&plan(), journal, keys))];
     both.into_iter().find_map(|(how, compared)| {
-        let is_whole = compared.calls >= calls && compared.undecided == 0 && compared.decisions > 0;
+        let has_decisions = compared.decisions > 0 || calls == 0; // acts alone decide nothing
+        let is_whole = compared.calls >= calls && compared.undecided == 0 && has_decisions;
         (!compared.differences.is_empty() || !is_whole).then(|| format!("{how}: {compared:?} of {calls}"))
     })
 }
