@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use playproof_engine::event::{Decision, Draw, ErrorFacts, Header, Headers, OutcomeKind, TokensLeft};
-use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureCrash, FixtureTool};
+use playproof_engine::fixture::{Expect, ExpectCall, Fixture, FixtureCall, FixtureCrash, FixtureCrashAt, FixtureTool};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
 use playproof_engine::time::{Duration, Instant};
@@ -134,13 +134,14 @@ fn call_fields(call: &FixtureCall, calls: &[FixtureCall]) -> String {
 fn crash_fields(crash: &FixtureCrash, calls: &[FixtureCall]) -> String {
     // Calls that `times` makes share a name.
     let name = |call: &FixtureCall| scalar(call.group.as_ref().unwrap_or(&call.name)).into_owned();
-    let after = crash.after.first().and_then(|&place| calls.get(place));
-    let fields = [
-        crash.at.map(|at| format!("at_ms: {}", at.since(Instant::ZERO))),
-        after.map(|call| format!("after: {}", name(call))),
-        Some(format!("restart_ms: {}", crash.restart)),
-    ];
-    fields.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let when = match &crash.when {
+        FixtureCrashAt::Time(at) => Some(format!("at_ms: {}, ", at.since(Instant::ZERO))),
+        FixtureCrashAt::Ends(after) => {
+            let call = after.first().and_then(|&place| calls.get(place));
+            call.map(|call| format!("after: {}, ", name(call)))
+        }
+    };
+    format!("{}restart_ms: {}", when.unwrap_or_default(), crash.restart)
 }
 
 /// The `tools` of a fixture, as files have them.

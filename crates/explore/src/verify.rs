@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use playproof_engine::event::{Decision, FindingId, RequestKind};
-use playproof_engine::fixture::{Fixture, FixtureCrash};
+use playproof_engine::fixture::{Fixture, FixtureCrash, FixtureCrashAt};
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::{Plan, Scenario, Simulator};
+use playproof_engine::time::Duration;
 use playproof_engine::upstream::UpstreamReply;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::fixture;
@@ -334,8 +335,8 @@ fn crashing(search: &Search<'_>, shown: &Shown, scripted: &Fixture) -> Option<Fi
     let sent = events.find(
         |event| matches!(event.what, Decision::AttemptStarted { attempt: started, .. } if started.index() == attempt),
     )?;
-    let at = Some(sent.at).filter(|at| at.as_micros() % 1_000 == 0)?;
-    let crash = FixtureCrash { at: Some(at), ..FixtureCrash::default() };
+    let at = Some(sent.at).filter(|at| at.as_micros() % 1_000 == 0)?; // a fixture has whole milliseconds
+    let crash = FixtureCrash { when: FixtureCrashAt::Time(at), restart: Duration::ZERO };
     let mut fixture = Fixture { crash: Some(crash), ..scripted.clone() };
     fixture.calls.first_mut()?.script.attempts.get_mut(attempt)?.reply = UpstreamReply::Lost;
     Some(fixture)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::crash::{Crash, CrashAt};
 use crate::dispatch::StepOf;
 use crate::event::Intent;
-use crate::fixture::{Fixture, FixtureCall, FixtureTool};
+use crate::fixture::{Fixture, FixtureCall, FixtureCrashAt, FixtureTool};
 use crate::ids::{ArgsId, CallId, Interner, KeyId, RunId, ServerId, StepId, TokenId, ToolId, TransactionId};
 use crate::plan::{DrivenCall, Plan};
 use crate::playbook::{Access, DEFAULT_TIMEOUT, OmittedFacts, ToolFacts, ToolRow, Tools};
@@ -84,7 +84,10 @@ impl<'a> Scenario<'a> {
         });
         let later = later.collect();
         let crash = fixture.crash.as_ref().map(|crash| Crash {
-            when: crash.at.map_or_else(|| CrashAt::Ends(ids(&crash.after)), CrashAt::Time),
+            when: match &crash.when {
+                FixtureCrashAt::Time(at) => CrashAt::Time(*at),
+                FixtureCrashAt::Ends(after) => CrashAt::Ends(ids(after)),
+            },
             restart: crash.restart,
             forgets: false,
         });
