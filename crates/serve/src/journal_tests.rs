@@ -400,7 +400,7 @@ fn a_program_that_begins_hears_which_state_was_lost_and_one_that_goes_on_commits
     assert_eq!(answers[0]["do"][0]["outcome"], "succeeded");
     let commit = |hello: &str| {
         let (mut second, mut memory) = journaled(&memory.bytes);
-        let mut answers = serve_lines(&mut second, &format!("{hello}\n{COMMIT}"), Some(&mut memory));
+        let mut answers = serve_lines(&mut second, &format!("{hello}\n{COMMIT}\n"), Some(&mut memory));
         (answers.remove(0), answers.remove(0)["do"][0].clone(), memory)
     };
     let (hello, done, _) = commit(GOES_ON);
@@ -422,4 +422,37 @@ fn a_program_that_begins_hears_which_state_was_lost_and_one_that_goes_on_commits
         format!(r#"{{"type":"rollback",{of_it}9}}"#),
     ];
     assert_eq!(acts, expected, "{trace}");
+}
+
+#[test]
+fn a_program_that_begins_without_a_hello_has_lost_its_state_too() {
+    let (mut first, mut memory) = journaled(b"");
+    serve_lines(&mut first, &TRANSACTION.join("\n"), Some(&mut memory));
+    let (mut second, mut memory) = journaled(&memory.bytes);
+    let done = &serve_lines(&mut second, COMMIT, Some(&mut memory))[0]["do"][0];
+    assert_eq!((&done["outcome"], &done["why"]), (&"refused".into(), &"rolled_back".into()));
+    journaled(&memory.bytes); // it is gone on with
+}
+
+#[test]
+fn a_journal_as_a_trace_leaves_out_what_was_refused_and_what_came_after_an_end() {
+    const LINES: &str = r#"{"type":"call","id":"a","at_ms":0,"tool":"payments.issue_refund","args":{"order":"o_1"}}
+{"type":"answer","id":"a","attempt":1,"at_ms":1,"late":true,"ok":true}
+{"type":"answer","id":"a","attempt":1,"at_ms":5000,"timeout":true}
+{"type":"answer","id":"a","attempt":1,"at_ms":5001,"ok":true}
+{"type":"answer","id":"a","attempt":2,"at_ms":5002,"ok":true}
+{"type":"cancel","id":"a","at_ms":5003}
+{"type":"answer","id":"a","attempt":1,"at_ms":5004,"late":true,"ok":true}
+{"type":"answer","id":"a","attempt":1,"at_ms":5005,"late":true,"ok":true}
+"#;
+    let (mut session, mut journal) = journaled_by("standard", b"");
+    let answers = serve_lines(&mut session, LINES, Some(&mut journal));
+    let refused = |answer: &Value| answer.get("error").is_some();
+    assert_eq!(answers.iter().map(refused).collect::<Vec<_>>(), [false, true, false, true, true, false, false, true]);
+    let trace = crate::trace::of_journal(&journal.bytes).unwrap();
+    let mut results = trace.lines().filter(|line| line.contains("tool_result"));
+    let first = results.next().unwrap();
+    assert!(first.contains(r#""attempt":1,"started_ms":0,"at_ms":5000,"status":"error""#), "{trace}");
+    assert!(results.next().unwrap().contains(r#""answers":"late""#), "{trace}");
+    assert!(results.next().is_none() && !trace.contains("cancel"), "{trace}");
 }

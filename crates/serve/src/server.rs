@@ -52,12 +52,15 @@ pub fn serve(
         let is_there = read_line(&mut input, &mut line)?;
         if let Some(is_whole) = is_there {
             let read = if is_whole { parse(&line) } else { ReadLine::Wrong(too_long()) };
-            if journal.is_some() && matches!(read, ReadLine::Said(Said::Input(..))) {
+            if matches!(read, ReadLine::Said(Said::Input(..))) {
+                session.begin_driver();
                 kept.extend_from_slice(line.trim_ascii());
                 kept.push(b'\n');
             }
+            // What a `hello` loses stands in the journal before the lines behind it.
+            let is_hello = matches!(read, ReadLine::Said(Said::Hello(_)));
             batch.push(read);
-            if input.buffer().contains(&b'\n') {
+            if !is_hello && input.buffer().contains(&b'\n') {
                 continue; // what is ready is taken together
             }
         }

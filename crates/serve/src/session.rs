@@ -42,6 +42,8 @@ pub struct Session {
     /// What a journal keeps beside the lines, if there is one.
     records: Option<VecDeque<String>>,
     dropped_bytes: usize,
+    /// A driver has begun: what it has not committed is known to it.
+    has_driver: bool,
     /// Nobody obeys what is decided.
     shadow: Option<Shadow>,
 }
@@ -73,6 +75,7 @@ impl Session {
             mentioned: Mentioned::default(),
             records: keeps_records.then(VecDeque::new),
             dropped_bytes: 0,
+            has_driver: false,
         }
     }
 
@@ -178,6 +181,7 @@ impl Session {
         let form = |word: &String| EnvelopeKind::parse(word).ok_or_else(|| wrong(word));
         self.messages = hello.messages.iter().map(form).collect::<Result<_, _>>()?;
         self.tells_events = hello.events;
+        self.has_driver = true;
         let lost = if hello.goes_on { BTreeMap::new() } else { self.lose_state() };
         let mut out = String::new();
         let object = self.decider.write(Object::new(&mut out)).at("at_ms", self.now).truth("transactions", true);
@@ -188,6 +192,13 @@ impl Session {
         let object = if lost.is_empty() { object } else { object.list("lost", lost, shown::lost) };
         self.open(object, None).list("ended", &self.ended, |out, end| end.write(out)).end();
         Ok(out)
+    }
+
+    /// A driver sends an input; if it has said no `hello` before, it knows of no state of transactions.
+    pub(crate) fn begin_driver(&mut self) {
+        if !std::mem::replace(&mut self.has_driver, true) {
+            self.lose_state();
+        }
     }
 
     /// A program begins that has no state of transactions: what an earlier one has not committed is lost. Gives the names of

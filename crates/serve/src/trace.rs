@@ -35,7 +35,7 @@ pub fn is_journal(start: &[u8]) -> bool {
 pub fn of_journal(bytes: &[u8]) -> Result<String, Unusable> {
     let bytes = &*bare(bytes);
     let Contents { decider, entries, .. } = contents(bytes)?;
-    let mut known = Known::of_all(&entries);
+    let mut known = Known { in_shadow: decider.shadow, ..Known::of_all(&entries) };
     let mut out = String::new();
     Object::new(&mut out)
         .text("type", "recording")
@@ -73,10 +73,10 @@ pub fn resolved(bytes: &[u8]) -> Result<Vec<ResolvedCall>, Unusable> {
         let Entry::Said(at, input) = entry else { continue };
         latest = latest.max(*at);
         if let Input::Resolve(id, said) = input
-            && known.escalated.get(id).is_some_and(|ended| *ended <= latest)
+            && known.ends.get(id).is_some_and(|end| end.outcome == "escalated" && end.at <= latest)
             && let Some(reference) = known.reference(id)
         {
-            known.escalated.remove(id); // a second one is refused
+            known.ends.remove(id); // a second one is refused
             all.push(ResolvedCall { reference, said: said.clone() });
         }
     }
@@ -87,8 +87,9 @@ pub fn resolved(bytes: &[u8]) -> Result<Vec<ResolvedCall>, Unusable> {
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     calls: BTreeMap<String, KnownCall>,
-    /// Those that people have, and since when.
-    escalated: BTreeMap<String, Instant>,
+    /// Nobody obeyed what was decided: what was sent does not follow from it.
+    in_shadow: bool,
+    ends: BTreeMap<String, KnownEnd>,
     /// The commits that were refused.
     rolled_back: BTreeSet<String>,
     /// The calls that were written: a later line of the same id was refused.
@@ -116,12 +117,32 @@ struct KnownRequests {
     asked_ms: VecDeque<String>,
 }
 
+/// How a call ended.
+#[derive(Debug)]
+struct KnownEnd {
+    at: Instant,
+    outcome: String,
+}
+
 #[derive(Debug, Default)]
 struct KnownAttempt {
     started: Option<String>,
     draw: Option<String>,
     /// The error of its end.
     error: Option<String>,
+    answered: Answered,
+}
+
+/// What the lines so far say of an attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Answered {
+    /// It is out, or was not sent.
+    #[default]
+    No,
+    /// No answer came in time.
+    TimedOut,
+    /// It was answered.
+    Yes,
 }
 
 impl Known {
@@ -156,9 +177,8 @@ impl Known {
                 if what == "refused" && fields["why"] == AdmissionRefusal::RolledBack.as_str() {
                     self.rolled_back.insert(id.clone());
                 }
-                if what == "outcome" && fields["outcome"] == "escalated" {
-                    let ended = Duration::parse_millis(&at).unwrap_or_default();
-                    self.escalated.insert(id.clone(), Instant::ZERO.plus(ended));
+                if let Some(outcome) = fields["outcome"].as_str().filter(|_| what == "outcome") {
+                    self.ends.insert(id.clone(), KnownEnd { at: moment(&at), outcome: outcome.to_owned() });
                 }
                 let Some(attempt) = attempt else { return };
                 let known = self.attempts.entry((id.clone(), attempt)).or_default();
@@ -202,10 +222,12 @@ impl Known {
                 }
                 self.call(self.begin(out, "tool_call", &new.name).at("at_ms", *at), new).end();
             }
-            Entry::Said(at, Input::Answer(given)) if given.came != Came::Lost && self.calls.contains_key(&given.id) => {
+            Entry::Said(at, Input::Answer(given))
+                if self.calls.contains_key(&given.id) && self.is_taken(*at, given) && given.came != Came::Lost =>
+            {
                 self.answer(out, *at, given)
             }
-            Entry::Said(at, Input::Cancel(id)) if self.calls.contains_key(id) => {
+            Entry::Said(at, Input::Cancel(id)) if self.calls.contains_key(id) && self.is_cancelled(id) => {
                 self.begin(out, "cancel", id).at("at_ms", *at).end()
             }
             Entry::Step(NewStep { id, of, at_ms, tool, args, key }) => {
@@ -224,6 +246,30 @@ impl Known {
                 out.push_str(OTHER)
             }
         }
+    }
+
+    /// Whether an answer was taken, and not refused: of an attempt, where it was sent by then and lacked this answer.
+    fn is_taken(&mut self, at: Instant, given: &GivenAnswer) -> bool {
+        let Asked::Attempt(attempt) = given.to else { return true };
+        let has_ended = self.ends.get(&given.id).is_some_and(|end| end.at <= at);
+        let known = self.attempts.entry((given.id.clone(), attempt.get().into())).or_default();
+        let is_sent = self.in_shadow || known.started.as_deref().is_some_and(|started| moment(started) <= at);
+        let (is_wanted, then) = match (&given.came, known.answered) {
+            (Came::Reply(_), before) => (before == Answered::No, Answered::Yes),
+            (Came::Timeout | Came::Lost, before) => (before == Answered::No, Answered::TimedOut),
+            (Came::Late(_), before) => {
+                (before == Answered::TimedOut || (before == Answered::No && has_ended), Answered::Yes)
+            }
+        };
+        if is_sent && is_wanted {
+            known.answered = then;
+        }
+        is_sent && is_wanted
+    }
+
+    /// Whether the caller of a call went away before its end.
+    fn is_cancelled(&self, id: &str) -> bool {
+        self.ends.get(id).is_none_or(|end| end.outcome == "cancelled")
     }
 
     /// What is done with a transaction. A commit that was refused is the rollback that it came to.
@@ -311,11 +357,16 @@ impl Known {
     }
 }
 
+/// A moment that is written in milliseconds.
+fn moment(millis: &str) -> Instant {
+    Instant::ZERO.plus(Duration::parse_millis(millis).unwrap_or_default())
+}
+
 /// The error of a request that had no answer in time: that of its end, else of how long it was out.
 fn timeout(known: Option<&KnownAttempt>, started: Option<&str>, at: Instant) -> String {
     let of_its_end = known.and_then(|known| known.error.clone());
     of_its_end.unwrap_or_else(|| {
-        let started = started.and_then(Duration::parse_millis).map_or(at, |started| Instant::ZERO.plus(started));
+        let started = started.map_or(at, moment);
         error_object(&ErrorFacts::timeout(at.since(started)))
     })
 }
