@@ -51,7 +51,7 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum ParsedCommand {
-    /// Show an example: conflict, order, dispatcher, told or lie
+    /// Show an example: conflict, order, dispatcher, told, crash or lie
     Demo(demo::Args),
     /// Start a project: a playbook, fixtures, goldens and a CI job
     Init(init::Args),

@@ -96,13 +96,13 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     let (mut lines, mut asked, mut skipped, mut differ, mut more) = (Vec::new(), 0_u64, Vec::new(), 0_u64, 0_u64);
     let mut unsaid = Uncompared::default();
     for (fixture_name, fixture) in &fixtures {
-        if has_steps(&used.plan, fixture) || fixture.crash.is_some() {
-            skipped.push(fixture_name.as_str());
+        if let Some(why) = not_asked(&used.plan, fixture) {
+            skipped.push(format!("{fixture_name} ({why})"));
             continue;
         }
         let compared = compare(&used.plan, fixture, how, |line| dispatcher.say(line));
         if compared.as_ref().is_err_and(|broken| broken.lacks_transactions) {
-            skipped.push(fixture_name.as_str());
+            skipped.push(format!("{fixture_name} (an `act`, and the dispatcher says no `transactions: true`)"));
             continue;
         }
         asked += 1;
@@ -116,8 +116,13 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
         unsaid.effects += compared.uncompared.effects;
         lines.extend(line(fixture_name, &compared));
     }
+    let left_out = (!skipped.is_empty()).then(|| {
+        let number = counted(skipped.len() as u64, "fixture is not run", "fixtures are not run");
+        format!("{number}: {}", skipped.join(", "))
+    });
     if asked == 0 {
-        return Err(Failure::new("there is no fixture to compare").next("playproof help conform"));
+        let failure = Failure::new("there is no fixture to compare").next("playproof help conform");
+        return Err(left_out.into_iter().fold(failure, Failure::help));
     }
     lines.push(format!(
         "{} compared with `{name}`: {} the same, {differ} differ, {more} with more effects",
@@ -127,15 +132,18 @@ pub fn run(args: &Args, output: &mut Output) -> Result<Exit, Failure> {
     if !how.only_effects {
         lines.extend(not_compared(unsaid));
     }
-    if !skipped.is_empty() {
-        lines.push(format!(
-            "{} with actions of several steps, which a dispatcher of tools cannot know, a crash or an `act`: {}",
-            counted(skipped.len() as u64, "fixture is not run,", "fixtures are not run,"),
-            skipped.join(", ")
-        ));
-    }
+    lines.extend(left_out);
     output.lines(&lines)?;
     Ok(if differ > 0 { Exit::Found } else { Exit::Clean })
+}
+
+/// Why no other dispatcher is asked a fixture.
+fn not_asked(plan: &Plan, fixture: &Fixture) -> Option<&'static str> {
+    match (has_steps(plan, fixture), fixture.crash.is_some()) {
+        (true, _) => Some("an action of several steps, which a dispatcher of tools does not know"),
+        (false, true) => Some("a crash"),
+        (false, false) => None,
+    }
 }
 
 /// Which fixtures plain code can be asked under the playbook, each in a line.

@@ -28,8 +28,14 @@ const QUESTIONS: [(&str, &str); 10] = [
     ("How do I use it in Python?", "playproof help python"),
 ];
 
-/// The page of the dispatch protocol: whoever writes a driver or a dispatcher needs all of it.
-const PROTOCOL_PAGE: &str = include_str!("../../docs/dispatch-protocol.md");
+/// The pages that texts of the program name: not everybody who has it has the documents.
+const PAGES: [(&str, &str); 5] = [
+    ("actions", include_str!("../../docs/actions.md")),
+    ("admission", include_str!("../../docs/admission.md")),
+    ("crashes", include_str!("../../docs/crashes.md")),
+    ("dispatch", include_str!("../../docs/dispatch-protocol.md")),
+    ("transactions", include_str!("../../docs/transactions.md")),
+];
 
 /// What to explain.
 #[derive(Debug, clap::Args)]
@@ -43,7 +49,7 @@ Examples:
   playproof help playbook standard  the text of an embedded playbook
   playproof help topics             everything that can be explained")]
 pub struct Args {
-    /// A command, the id of a finding or a lint, an outcome, a compensation, a verdict of `standard`, an error kind, a key of a file format, `playbook NAME`, `more`, or `topics`
+    /// A command, the id of a finding or a lint, an outcome, a compensation, a verdict of `standard`, an error kind, a key of a file format, `playbook NAME`, `page NAME`, `more`, or `topics`
     #[arg(value_name = "TOPIC")]
     pub topic: Vec<String>,
 }
@@ -66,8 +72,10 @@ pub fn run(
         output.page(embedded(name).ok_or_else(|| no_playbook(name))?)?;
         return Ok(Exit::Clean);
     }
-    if args.topic == ["page", "dispatch"] {
-        output.page(PROTOCOL_PAGE)?;
+    if let [word, name @ ..] = args.topic.as_slice()
+        && word == "page"
+    {
+        output.page(document(&name.join(" "))?)?;
         return Ok(Exit::Clean);
     }
     let topic = args.topic.join(" ");
@@ -85,8 +93,10 @@ pub fn run(
     if topic == "more" {
         return page(&more(definition), terminal, output);
     }
-    if topic == "topics" {
-        output.page(&list(&all, palette, terminal.out.width))?;
+    let of_sort = |known: &&Topic| topic == "topics" || topic.strip_suffix('s') == Some(known.sort);
+    let listed: Vec<&Topic> = all.iter().filter(of_sort).collect();
+    if !listed.is_empty() {
+        output.page(&list(&listed, palette, terminal.out.width))?;
         return Ok(Exit::Clean);
     }
     let known: Vec<&Topic> = all.iter().filter(|known| known.is(topic)).collect();
@@ -148,7 +158,7 @@ fn fitted_row(row: &str, width: usize) -> Vec<String> {
     }
 }
 
-fn list(all: &[Topic], palette: Palette, width: usize) -> String {
+fn list(all: &[&Topic], palette: Palette, width: usize) -> String {
     let longest = all.iter().map(|topic| topic.id.len()).max().unwrap_or(0);
     let mut lines = Vec::new();
     let mut sort = "";
@@ -165,6 +175,17 @@ fn list(all: &[Topic], palette: Palette, width: usize) -> String {
         lines.extend(title.iter().zip(names).map(|(piece, name)| format!("  {name:longest$}  {piece}")));
     }
     lines.join("\n")
+}
+
+/// The page of this name.
+fn document(name: &str) -> Result<&'static str, Failure> {
+    let page = PAGES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    let names = PAGES.map(|(name, _)| name);
+    page.ok_or_else(|| {
+        let failure =
+            Failure::new(format!("there is no page `{name}`")).help(format!("there are {}", names.join(", ")));
+        failure.next("playproof help page dispatch").near(did_you_mean(name, names), "playproof help page")
+    })
 }
 
 /// That no playbook of this name is embedded.

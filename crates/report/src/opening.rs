@@ -93,6 +93,9 @@ fn playbook(name: &str, summary: &Summary) -> String {
         (of(OutcomeWord::Reversed), "taken back the effect of {}"),
         (of(OutcomeWord::Exhausted), "given up {} after its last attempt"),
         (of(OutcomeWord::Refused), "refused {} before anything was sent"),
+        (of(OutcomeWord::Joined), "made no request for {}, which shared the attempts of an equal call"),
+        (of(OutcomeWord::Cached), "answered {} with the result of an equal call before, without a request"),
+        (of(OutcomeWord::Skipped), "skipped {}, whose action had ended"),
     ];
     let did: Vec<String> = all.iter().filter(|(n, _)| *n > 0).map(|(n, said)| said.replace("{}", &calls(*n))).collect();
     let did = listed(&did).map_or_else(|| "changed nothing".to_owned(), |did| format!("have {did}"));

@@ -15,7 +15,7 @@ pub struct Explanation {
     pub steps: Vec<NarrativeStep>,
     /// The counterfactuals.
     pub counterfactuals: Vec<Counterfactual>,
-    /// The advice; none if the simulation never reached the call.
+    /// The advice; none if the simulation never reached the call, and for what is done with a transaction: nothing is sent.
     pub advice: Option<Advice>,
 }
 
@@ -23,10 +23,12 @@ impl Explanation {
     /// Explains the subject; `tools` are the facts that `plan` was made with.
     pub fn of(subject: &Subject, plan: &Plan, tools: &Tools) -> Explanation {
         let simulation = subject.simulate(plan);
+        let is_act = subject.written().is_some_and(|call| call.act.is_some());
+        let outcome = simulation.outcome().filter(|_| !is_act);
         Explanation {
             steps: steps(subject, plan, &simulation),
             counterfactuals: counterfactuals(subject, plan, tools, &simulation),
-            advice: simulation.outcome().map(|outcome| Advice::of(subject, plan, &simulation, outcome)),
+            advice: outcome.map(|outcome| Advice::of(subject, plan, &simulation, outcome)),
             simulation,
         }
     }

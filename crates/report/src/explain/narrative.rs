@@ -74,7 +74,7 @@ impl Narrator<'_> {
     fn on_cached(&mut self, leader: CallId, age: Duration) {
         let (leader, age) = (self.named(leader), timeline::millis(age));
         self.say(format!(
-            "{leader} had the same key and succeeded {age} ms before: the call gets that result, and sends nothing."
+            "{leader} is equal and succeeded {age} ms before: the call gets that result, and sends nothing."
         ));
     }
 
@@ -158,7 +158,7 @@ impl Narrator<'_> {
             Decision::ActionReleased { action } => self.on_released(action),
             Decision::Transaction { became, by } => {
                 let by = by.map_or_else(String::new, |by| format!(", because of {}", self.named(by)));
-                self.say(format!("{when} {}{by}.", timeline::became(became)));
+                self.say(format!("{when} its transaction: {}{by}.", timeline::became(became)));
             }
             Decision::StepEnded { action, step, ended, claim, acts_again, .. } => {
                 self.on_step_ended(step_name(action, step), ended, claim, acts_again);

@@ -288,7 +288,7 @@ fn decided(
         Decision::Joined { leader } => (Decided, format!("its key is in flight: waits for {}", other(leader))),
         Decision::ServedFromCache { leader, age } => {
             let leader = other(leader);
-            (Good, format!("its key is known: the result of {leader}, {} ms old", millis(age)))
+            (Good, format!("an equal call has succeeded: the result of {leader}, {} ms old", millis(age)))
         }
         Decision::TookOver { leader } => (Decided, format!("{} was lost: is sent itself", other(leader))),
         Decision::Cancelled => (Stopped, "its caller goes away".to_owned()),
@@ -397,7 +397,9 @@ const fn turned_away_alone(why: AdmissionRefusal) -> &'static str {
         AdmissionRefusal::KeyMissing => "it has no idempotency key, and the tool needs one",
         AdmissionRefusal::KeyLength => "its idempotency key is too short or too long",
         AdmissionRefusal::KeyInFlight => "a call with its idempotency key is in flight",
-        AdmissionRefusal::Unsettled => "an earlier call with its key may have acted, and the upstream knows no keys",
+        AdmissionRefusal::Unsettled => {
+            "an equal call before it may have acted, and the upstream cannot tell the two apart"
+        }
         AdmissionRefusal::QueueFull => "too many calls wait for a permit",
         AdmissionRefusal::KeyReused => "its idempotency key belongs to another request",
         AdmissionRefusal::BudgetExceeded => "the run has no tool calls left",
