@@ -21,7 +21,7 @@ limits: { max_attempts: 3, deadline_ms: 60000 }
 ";
 
 /// The text that is replaced, the mistake, and what the message says to write.
-const IN_PLAYBOOKS: [(&str, &str, &str); 26] = [
+const IN_PLAYBOOKS: [(&str, &str, &str); 27] = [
     ("status: 429", "status: '429'", "write `429` without quotes"),
     ("kind: 5xx", "kind: 402", "write `status: 402`"),
     ("status: 429", "status: 4290", "write a number, or a range such as `\"500-599\"`"),
@@ -48,7 +48,8 @@ const IN_PLAYBOOKS: [(&str, &str, &str); 26] = [
     ("effect: not_applied", "effect: none", "write `not_applied`"),
     ("effect: not_applied, ", "", "write `effect: applied`, `effect: not_applied` or `effect: unknown`"),
     ("status: 429", "message: 'rate limit.*'", "write `{ contains: 'rate limit.*' }`"),
-    ("status: 429", "http_status: 429", "write `status: 503`"),
+    ("status: 429", "http_status: 429", "write `status: 429`"),
+    ("backoff_ms: [200]", "backoff_ms: [200], retries: 2", "write `max_retries: 2`"),
     ("verdict: busy", "verdict: bussy", "did you mean `busy`?"),
     ("queue: people", "queue: poeple", "did you mean `people`?"),
     ("access: write", "access: readonly", "write `read`"),

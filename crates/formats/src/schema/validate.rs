@@ -137,7 +137,8 @@ fn unknown_keys(at: At<'_>, name: &str, entries: &[MapEntry], unknown: &[&MapEnt
             let help = if let Some(text) = usual(at.part(), &entry.key) {
                 let key = text.split(':').next().unwrap_or_default();
                 suggested.extend(free.iter().copied().find(|known| *known == key));
-                write(text)
+                let value = keys.get(key).map(|number| at.with(&entry.value, *number)).filter(|value| value.fits());
+                instead(value, key).unwrap_or_else(|| write(text))
             } else if let Some((key, help)) = in_millis(&entry.key, &entry.value, &free) {
                 suggested.push(key);
                 help
@@ -152,6 +153,14 @@ fn unknown_keys(at: At<'_>, name: &str, entries: &[MapEntry], unknown: &[&MapEnt
         });
     }
     suggested
+}
+
+/// A key in place of another one, with the value that is written, which fits it too.
+fn instead(value: Option<At<'_>>, key: &str) -> Option<String> {
+    Some(match &value?.node().kind {
+        NodeKind::Scalar { text, value } if *value != Scalar::Text => write(format!("{key}: {}", shorten(text))),
+        NodeKind::Scalar { .. } | NodeKind::List(_) | NodeKind::Map(_) => format!("did you mean `{key}`?"),
+    })
 }
 
 fn size(at: At<'_>, name: &str, entries: &[MapEntry], unknown: usize) {
@@ -312,6 +321,9 @@ fn meant(node: &Node, all: &[At<'_>], key: &str) -> Option<String> {
     }
     let is_text = *value == Scalar::Text;
     match text.to_ascii_lowercase().as_str() {
+        plain @ ("true" | "false") if is_text && takes(Type::Bool) => {
+            return Some(format!("write `{plain}` without quotes"));
+        }
         "yes" | "on" | "y" if is_text && takes(Type::Bool) => return Some("write `true`".into()),
         "no" | "off" | "n" if is_text && takes(Type::Bool) => return Some("write `false`".into()),
         _ => {}
