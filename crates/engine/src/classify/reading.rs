@@ -8,6 +8,7 @@ use regex::{Regex, RegexBuilder};
 
 use crate::event::ErrorFacts;
 use crate::playbook::clause;
+use crate::playbook::pattern::Pattern;
 
 /// Kinds that adapters give to a denial, by a policy or by a person.
 const DENIALS: [&str; 6] =
@@ -38,8 +39,9 @@ pub fn reads_as_stale(error: &ErrorFacts) -> bool {
 /// Whether the error says that the upstream has processed the idempotency key of the call: a conflict (by status 409 or
 /// by its kind) whose whole message says so. Without a key it says nothing of this call.
 pub fn reads_as_processed(error: &ErrorFacts, keyed: bool) -> bool {
-    static SENTENCES: LazyLock<[Option<Regex>; 2]> = LazyLock::new(|| [PROCESSED, PROCESSED_BRIEFLY].map(pattern));
-    let says = |said: &str| SENTENCES.iter().flatten().any(|sentence| sentence.is_match(said));
+    static SENTENCES: LazyLock<[Pattern; 2]> =
+        LazyLock::new(|| [PROCESSED, PROCESSED_BRIEFLY].map(|text| Pattern::new(text, false)));
+    let says = |said: &str| SENTENCES.iter().any(|sentence| sentence.is_match(said));
     knows_key(error, keyed) && error.message.as_deref().is_some_and(says)
 }
 

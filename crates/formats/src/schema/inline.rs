@@ -26,7 +26,7 @@ pub fn inlined(schema: &str) -> String {
 
 /// The same as a value.
 pub(super) fn whole(schema: &str) -> Value {
-    let mut schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    let mut schema: Value = schema.parse().unwrap_or_default();
     OTHERS.iter().for_each(|(beginning, other)| take_in(&mut schema, beginning, other));
     schema
 }
@@ -38,7 +38,7 @@ fn take_in(schema: &mut Value, beginning: &str, other: &str) {
     if wanted.is_empty() {
         return;
     }
-    let other: Value = serde_json::from_str(other).unwrap_or_default();
+    let other: Value = other.parse().unwrap_or_default();
     let mut found = Map::new();
     while let Some(name) = wanted.pop() {
         if !found.contains_key(&name) {
