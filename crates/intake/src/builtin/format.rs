@@ -24,17 +24,17 @@ pub struct BuiltinFormat {
 
 #[derive(Debug)]
 enum Reader {
-    /// The text of a mapping file, names of which a file of this format has one, and the mapping once it is needed.
+    /// The text of a mapping file, marks of which a file of this format has one, and the mapping once it is needed.
     Mapping(&'static str, &'static [&'static str], OnceLock<Option<Box<Mapping>>>),
     BuiltIn(SourceFormat),
 }
 
 macro_rules! mapped {
-    ($name:literal, $title:literal, $names:expr) => {
+    ($name:literal, $title:literal, $marks:expr) => {
         BuiltinFormat {
             name: $name,
             title: $title,
-            reader: Reader::Mapping(include_str!(concat!("../../formats/", $name, ".yaml")), &$names, OnceLock::new()),
+            reader: Reader::Mapping(include_str!(concat!("../../formats/", $name, ".yaml")), &$marks, OnceLock::new()),
         }
     };
 }
@@ -46,26 +46,45 @@ const fn built_in(name: &'static str, format: SourceFormat) -> BuiltinFormat {
 /// Every known format, by name.
 pub static FORMATS: [BuiltinFormat; 31] = [
     mapped!("agent-client-protocol", "Agent Client Protocol messages", ["sessionUpdate"]),
-    mapped!("anthropic-messages", "Anthropic Messages", ["role"]),
+    mapped!("anthropic-messages", "Anthropic Messages", ["type=tool_use"]),
     mapped!("bedrock-converse", "Amazon Bedrock Converse", ["toolUseId"]),
     mapped!("burr-log", "Burr tracking log", ["sequence_id"]),
     mapped!("claude-code", "Claude Code session log", ["uuid"]),
     mapped!("claude-stream", "Claude Code stream-json output", ["session_id"]),
-    mapped!("codex-exec", "Codex CLI exec output", ["type"]),
-    mapped!("codex-rollout", "Codex CLI rollout", ["call_id"]),
-    mapped!("gemini-cli", "Gemini CLI session", ["name"]),
+    mapped!("codex-exec", "Codex CLI exec output", ["type=item.started", "type=item.completed"]),
+    mapped!("codex-rollout", "Codex CLI rollout", ["type=response_item"]),
+    mapped!("gemini-cli", "Gemini CLI session", ["type=gemini"]),
     mapped!("gemini-contents", "Gemini contents", ["functionCall", "function_call"]),
-    mapped!("inspect-log", "Inspect evaluation log", ["function"]),
+    mapped!("inspect-log", "Inspect evaluation log", ["event=tool"]),
     mapped!("jaeger-genai", "Jaeger spans of the GenAI conventions", ["tags"]),
-    mapped!("langchain-messages", "LangChain messages", ["name", "tool_call_id"]),
-    mapped!("langfuse-observations", "Langfuse observations", ["traceId"]),
-    mapped!("langgraph-events", "LangGraph events", ["event"]),
+    mapped!("langchain-messages", "LangChain messages", ["type=ai", "type=AIMessageChunk", "type=tool", "lc=1"]),
+    mapped!(
+        "langfuse-observations",
+        "Langfuse observations",
+        ["level=DEFAULT", "level=DEBUG", "level=WARNING", "level=ERROR"]
+    ),
+    mapped!(
+        "langgraph-events",
+        "LangGraph events",
+        ["event=on_tool_start", "event=on_tool_end", "event=on_tool_error"]
+    ),
     mapped!("langsmith-runs", "LangSmith runs", ["run_type"]),
     mapped!("livemcpbench", "LiveMCPBench results", ["tool_name"]),
     mapped!("mcp-jsonrpc", "MCP JSON-RPC messages", ["jsonrpc"]),
     mapped!("openai-agents-traces", "OpenAI Agents SDK traces", ["span_data"]),
     built_in("openai-chat", SourceFormat::OpenAi),
-    mapped!("openai-responses", "OpenAI Responses items", ["call_id", "server_label"]),
+    mapped!(
+        "openai-responses",
+        "OpenAI Responses items",
+        [
+            "type=function_call",
+            "type=custom_tool_call",
+            "type=function_call_output",
+            "type=shell_call",
+            "type=apply_patch_call",
+            "server_label"
+        ]
+    ),
     mapped!("opencode", "opencode sessions", ["callID"]),
     mapped!("openhands", "OpenHands events", ["action", "observation"]),
     mapped!("otlp-genai", "OpenTelemetry spans of the GenAI conventions", ["attributes"]),
@@ -96,9 +115,8 @@ impl BuiltinFormat {
 
     /// Whether a text can hold rows of this format, without reading its mapping.
     fn may_have(&self, text: &str) -> bool {
-        let has = |name: &&str| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some();
         match &self.reader {
-            Reader::Mapping(_, names, _) => names.iter().any(has),
+            Reader::Mapping(_, marks, _) => marks.iter().any(|mark| mapping::has_mark(text, mark)),
             Reader::BuiltIn(_) => true,
         }
     }
@@ -228,11 +246,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_the_names_of_a_format_has_no_mark_of_it() {
+    fn a_file_without_the_marks_of_a_format_has_no_row_of_it() {
         for format in &FORMATS {
-            let Reader::Mapping(_, names, _) = &format.reader else { continue };
+            let Reader::Mapping(_, marks, _) = &format.reader else { continue };
             let mapping = format.mapping().unwrap();
-            assert!(mapping.each_mark_needs_one_of(names), "{}", format.name);
+            assert!(mapping.each_mark_needs_one_of(marks), "{}", format.name);
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::path::Path;
+use super::path::{Path, PathStep};
 use super::row::SourceRow;
 use crate::json;
 use crate::source_value::SourceValue;
@@ -111,6 +111,18 @@ impl RowCondition {
         needed.filter_map(|field| field.subject.path()).flat_map(Path::names)
     }
 
+    /// For each value that a row has where this holds: marks of which a document with the row has one.
+    pub(super) fn needed_values(&self) -> impl Iterator<Item = Vec<String>> {
+        let fields = self.0.iter().filter_map(|field| Some((field.subject.path()?, &field.tests)));
+        let tests = fields.flat_map(|(path, tests)| tests.iter().map(move |test| (path, test)));
+        tests.filter_map(|(path, test)| match (test, path.steps.last()) {
+            (ValueTest::Is(literals), Some(PathStep::Key(name))) => {
+                literals.iter().map(|literal| Some(format!("{name}={}", literal.plain()?))).collect()
+            }
+            _ => None,
+        })
+    }
+
     /// The paths into the row that it tests.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().filter_map(|field| field.subject.path().filter(|path| path.is_inside()))
@@ -192,6 +204,15 @@ impl Literal {
         match range(text) {
             Some((first, last)) => (first <= last).then_some(Literal::Range(first, last)),
             None => Some(Literal::Letters(text.to_owned())),
+        }
+    }
+
+    /// Its letters, if no source writes them otherwise.
+    fn plain(&self) -> Option<&str> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        match self {
+            Literal::Letters(letters) => Some(letters.as_str()).filter(|letters| letters.bytes().all(is_plain)),
+            Literal::Null | Literal::Range(..) => None,
         }
     }
 

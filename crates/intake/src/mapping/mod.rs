@@ -29,6 +29,7 @@ pub use apply::{Applier, apply};
 pub use draft::{DraftDoubt, MappingDraft, Unmapped, doubt, draft};
 pub use found::{FoundRow, FoundValue, first_rows};
 pub use lower::{parse, unchanging};
+pub(crate) use marks::has_mark;
 pub use model::Mapping;
 pub(crate) use row::stem;
 pub(crate) use schema::MAPPING;

@@ -305,8 +305,11 @@ impl Mapping {
     }
 
     #[cfg(test)]
-    pub(crate) fn each_mark_needs_one_of(&self, names: &[&str]) -> bool {
-        self.detect.iter().all(|mark| mark.needed_names().any(|name| names.contains(&name)))
+    pub(crate) fn each_mark_needs_one_of(&self, marks: &[&str]) -> bool {
+        let are_known = |needed: Vec<String>| needed.iter().all(|needed| marks.contains(&&**needed));
+        self.detect
+            .iter()
+            .all(|mark| mark.needed_names().any(|name| marks.contains(&name)) || mark.needed_values().any(are_known))
     }
 
     /// The tests of results in the conditions on failures and kinds, each with the key of the mapping.
