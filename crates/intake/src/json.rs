@@ -16,7 +16,18 @@ const USUAL_FIELDS: usize = 8;
 
 /// The fields of one object, in their order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, RawValue<'a>)>);
+pub(crate) struct Fields<'a> {
+    all: Vec<(Cow<'a, str>, RawValue<'a>)>,
+    /// The bits of their names: most names that an object lacks are known by theirs.
+    bits: u64,
+}
+
+/// A bit of 64 that a name has by its length and its ends.
+#[inline]
+fn bit(name: &str) -> u64 {
+    let (first, last) = (name.bytes().next().unwrap_or_default(), name.bytes().next_back().unwrap_or_default());
+    1 << ((usize::from(first) + 5 * usize::from(last) + 11 * name.len()) % 64)
+}
 
 impl<'a> Fields<'a> {
     /// The fast lane: moves past an object, which it accepts only if it is valid; none where it gives up.
@@ -24,14 +35,24 @@ impl<'a> Fields<'a> {
         if !cursor.eat(b'{') {
             return None;
         }
-        let mut fields = Vec::with_capacity(USUAL_FIELDS);
+        let mut fields = Fields::with_room();
         let mut goes_on = !cursor.eat(b'}');
         while goes_on {
             let name = cursor.plain_key()?;
-            fields.push((Cow::Borrowed(name), RawValue::of_checked(cursor.value(MAX_DEPTH - 1)?)));
+            fields.push(Cow::Borrowed(name), RawValue::of_checked(cursor.value(MAX_DEPTH - 1)?));
             goes_on = cursor.goes_on(b'}')?;
         }
-        Some(Fields(fields))
+        Some(fields)
+    }
+
+    fn with_room() -> Fields<'a> {
+        Fields { all: Vec::with_capacity(USUAL_FIELDS), bits: 0 }
+    }
+
+    #[inline]
+    fn push(&mut self, name: Cow<'a, str>, value: RawValue<'a>) {
+        self.bits |= bit(&name);
+        self.all.push((name, value));
     }
 
     /// The fields of the only value of `text`, if that is an object.
@@ -43,7 +64,10 @@ impl<'a> Fields<'a> {
 
     /// The value of `name`; none if it is missing or null. Of a repeated name the last value counts.
     pub(crate) fn get(&self, name: &str) -> Option<RawValue<'a>> {
-        let (_, value) = self.0.iter().rev().find(|(key, _)| key == name)?;
+        if self.bits & bit(name) == 0 {
+            return None;
+        }
+        let (_, value) = self.all.iter().rev().find(|(key, _)| key == name)?;
         (value.get() != "null").then_some(*value)
     }
 
@@ -54,7 +78,7 @@ impl<'a> Fields<'a> {
 
     /// The names and values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, RawValue<'a>)> {
-        self.0.iter().map(|(name, value)| (&**name, *value))
+        self.all.iter().map(|(name, value)| (&**name, *value))
     }
 }
 
@@ -74,11 +98,11 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-        let mut fields = Vec::with_capacity(USUAL_FIELDS);
+        let mut fields = Fields::with_room();
         while let Some((BorrowedText(name), value)) = map.next_entry()? {
-            fields.push((name, value));
+            fields.push(name, value);
         }
-        Ok(Fields(fields))
+        Ok(fields)
     }
 }
 
