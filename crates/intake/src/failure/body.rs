@@ -14,7 +14,6 @@ use super::states::{by_counts, by_deed, by_state, unfinished};
 use super::table::Says;
 use super::tool_name::{asks, is_writer};
 use super::validation_report::validation_report;
-use super::word_list::{is_in, words_in};
 use super::words::{Teller, hear, named};
 use super::{exit, kinds, markup, message, vendor_body};
 use crate::json;
@@ -59,7 +58,7 @@ pub(super) fn content(body: &str) -> Details {
 }
 
 fn innermost(body: &str, depth: usize, texts: &mut Vec<String>) {
-    match json_of(body).as_deref().and_then(|text| json::parse(text).ok()) {
+    match json_of(body).as_ref().and_then(raw_of) {
         Some(raw) if depth > 0 => match raw.get().as_bytes().first() {
             Some(b'{') => {
                 let details = json::object(raw).map(|fields| opened(Details::of_object(&fields))).unwrap_or_default();
@@ -85,6 +84,14 @@ fn json_of(text: &str) -> Option<Cow<'_, str>> {
     }
     let printed = text.starts_with("{'") || text.starts_with("[{'") || text.starts_with("{\"");
     (printed && text.len() <= MAX_PRINTED).then(|| python::to_json(text)).flatten().map(Cow::Owned)
+}
+
+/// The value that [`json_of`] found: what is a part of a text was checked.
+fn raw_of<'j>(json: &'j Cow<'_, str>) -> Option<RawValue<'j>> {
+    match json {
+        Cow::Borrowed(text) => Some(RawValue::of_checked(text)),
+        Cow::Owned(text) => json::parse(text).ok(),
+    }
 }
 
 /// The texts of content parts (`[{"type":"text","text":"..."}]`), or of a list with one text.
@@ -114,7 +121,7 @@ fn inspect_text(body: &str, by: Teller<'_>, depth: usize) -> Option<Found> {
         return inspect_text(&plain, by, depth);
     }
     if let Some(json) = json_of(trimmed) {
-        return inspect_json(json::parse(&json).ok()?, by, depth);
+        return inspect_json(raw_of(&json)?, by, depth);
     }
     if let Some(printed) = printed_result(trimmed).or_else(|| printed_message(trimmed)) {
         let whole = printed.texts.join("\n");
@@ -146,8 +153,8 @@ fn inspect_text(body: &str, by: Teller<'_>, depth: usize) -> Option<Found> {
 fn without_colours(text: &str) -> Option<String> {
     static COLOUR: LazyPattern = LazyLock::new(|| patterns::one(r"\x1b\[[0-9;]*m"));
     let has_colour = text.contains("\u{1b}[");
-    let plain = COLOUR.as_ref().filter(|_| has_colour)?.replace_all(text, "");
-    (plain.len() < text.len()).then(|| plain.into_owned())
+    let plain = has_colour.then(|| COLOUR.without(text))?;
+    (plain.len() < text.len()).then_some(plain)
 }
 
 fn inspect_json(raw: RawValue<'_>, by: Teller<'_>, depth: usize) -> Option<Found> {
@@ -253,7 +260,7 @@ fn inside(fields: &Fields<'_>, by: Teller<'_>, depth: usize) -> Option<Found> {
     if let Some(printed) = fields.get("stderr").filter(|_| present().count() == 1 && fields.get("stdout").is_some()) {
         return inspect_json(printed, by, depth);
     }
-    let mut answers = present().filter(|(name, _)| is_in(ENVELOPES, name));
+    let mut answers = present().filter(|(name, _)| ENVELOPES.has(name));
     let inner = answers.next();
     let (name, raw) = inner.filter(|_| answers.next().is_none() && present().count() <= 8)?;
     // GraphQL names the change inside `data`.
@@ -284,7 +291,7 @@ fn structure(fields: &Fields<'_>, by: Teller<'_>) -> Option<Found> {
     let others = fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
     let is_first = |name: &str| fields.iter().next().is_some_and(|(first, _)| first == name);
     let has_message =
-        words_in(REASONS).chain(["errorMessage", "title", "decline_reason"]).any(|name| get(name).is_some());
+        REASONS.words().chain(["errorMessage", "title", "decline_reason"]).any(|name| get(name).is_some());
     // A count is no flag, unless nothing else is counted.
     let is_zero = |flag: &str| flag == "0" && (others == 0 || has_message && others == 1);
     let flag = |name: &str| text(name).and_then(|flag| if is_zero(&flag) { Some(false) } else { flag.parse().ok() });
@@ -321,7 +328,7 @@ fn structure(fields: &Fields<'_>, by: Teller<'_>) -> Option<Found> {
     }
     let is_error_type = text("type").is_some_and(|kind| kind == "error" || kind.ends_with("_error"));
     // A title beside an id is that of a record.
-    let is_record = get("id").is_some() && get("title").is_some() && words_in(REASONS).all(|name| get(name).is_none());
+    let is_record = get("id").is_some() && get("title").is_some() && REASONS.words().all(|name| get(name).is_none());
     if is_error_type && !is_record && (has_message || get("error_code").is_some()) {
         return Some(Found::of_body(true, whole()));
     }
@@ -371,7 +378,7 @@ fn is_coded(fields: &Fields<'_>, others: usize, has_message: bool) -> bool {
         let status = names.iter().find_map(|name| fields.text(name)?.parse::<u16>().ok());
         status.is_some_and(|status| (400..=599).contains(&status))
     };
-    let is_answer = || fields.iter().all(|(name, value)| is_empty(value) || is_beside(name) || is_in(ENVELOPES, name));
+    let is_answer = || fields.iter().all(|(name, value)| is_empty(value) || is_beside(name) || ENVELOPES.has(name));
     let is_code = |name: &str| fields.text(name).is_some_and(|code| kinds::is_code(&code));
     let named = ["__type", "errorType", "error_type", "error_code", "errorCode", "exception_type"];
     let is_named = || named.iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)));
@@ -381,7 +388,7 @@ fn is_coded(fields: &Fields<'_>, others: usize, has_message: bool) -> bool {
     let is_of_error = |number: i64| number < 0 || (40_000..60_000).contains(&number);
     let has_no_data = || fields.get("data").is_some_and(is_empty) || number.is_some_and(|number| number < 0);
     let says_ok = || {
-        let said = words_in(REASONS).find_map(|name| fields.text(name)).unwrap_or_default().to_lowercase();
+        let said = REASONS.words().find_map(|name| fields.text(name)).unwrap_or_default().to_lowercase();
         ["ok", "success", "成功", "done", "completed"].iter().any(|word| said.contains(word))
     };
     let is_numbered = || others == 0 && has_message && number.is_some_and(is_of_error) && has_no_data() && !says_ok();

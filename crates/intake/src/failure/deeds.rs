@@ -5,25 +5,32 @@ use std::sync::LazyLock;
 use super::excerpt::cut;
 use super::patterns::{self, LazyPattern};
 use super::tool_name::words;
-use super::word_list::is_in;
+use super::word_list::WordList;
 
 /// Participles of deeds, wherever they stand.
-const DEEDS: &str = "added|applied|booked|captured|changed|charged|committed|completed|copied|created|deleted|delivered|emailed|enqueued|executed|forwarded|imported|inserted|issued|made|mailed|migrated|moved|paid|placed|posted|processed|published|pushed|queued|refunded|removed|saved|scheduled|sent|shipped|submitted|succeeded|transferred|updated|uploaded|written";
+static DEEDS: WordList = WordList::of(
+    "added|applied|booked|captured|changed|charged|committed|completed|copied|created|deleted|delivered|emailed|enqueued|executed|forwarded|imported|inserted|issued|made|mailed|migrated|moved|paid|placed|posted|processed|published|pushed|queued|refunded|removed|saved|scheduled|sent|shipped|submitted|succeeded|transferred|updated|uploaded|written",
+);
 
 /// Words that tell of a deed and do not end in -ed.
-const IRREGULAR: &str =
-    "built complete done made ok okay paid put ready sent set success successful successfully wrote written";
+static IRREGULAR: WordList = WordList::of(
+    "built complete done made ok okay paid put ready sent set success successful successfully wrote written",
+);
 
 /// Words like participles that tell of no deed: how things are, what was asked for, what came to nothing.
-const NO_DEEDS: &str = "aborted allowed attempted authenticated authorized based blocked cancelled canceled called \
+static NO_DEEDS: WordList = WordList::of(
+    "aborted allowed attempted authenticated authorized based blocked cancelled canceled called \
     configured declined denied deprecated enabled encountered errored exceeded exhausted expected expired failed \
     forbidden ignored interrupted limited malformed missed named need needed occurred omitted permitted planned provided \
     reached received refused rejected requested required restricted retried skipped speed supported throttled timed \
-    unauthorized undefined unprocessed unsupported used wanted";
+    unauthorized undefined unprocessed unsupported used wanted",
+);
 
 /// Words that deny, doubt or limit.
-const NEGATIVE: &str = "already cannot error errors exceeds fail failed failure invalid missing must never no nobody none \
-    not nothing only refused rejected denied required unable unknown unless unsupported insufficient sorry unfortunately";
+static NEGATIVE: WordList = WordList::of(
+    "already cannot error errors exceeds fail failed failure invalid missing must never no nobody none \
+    not nothing only refused rejected denied required unable unknown unless unsupported insufficient sorry unfortunately",
+);
 
 /// Words of a deed and of its denial in languages that are not English.
 static FOREIGN_DEED: LazyPattern = LazyLock::new(|| {
@@ -47,11 +54,11 @@ fn words_of(text: &str) -> impl Iterator<Item = String> {
 /// Whether a word in small letters is the participle of a deed.
 fn is_deed(word: &str) -> bool {
     let is_past = word.len() > 4 && word.ends_with("ed") && word.bytes().all(|byte| byte.is_ascii_lowercase());
-    (is_past || is_in(IRREGULAR, word)) && !is_in(NO_DEEDS, word)
+    (is_past || IRREGULAR.has(word)) && !NO_DEEDS.has(word)
 }
 
 fn is_negative(word: &str) -> bool {
-    is_in(NEGATIVE, word) || word.ends_with("n't")
+    NEGATIVE.has(word) || word.ends_with("n't")
 }
 
 /// Whether an answer reports a deed and its first sentence denies nothing.
@@ -71,7 +78,7 @@ pub(super) fn reports_own_deed(text: &str, tool: Option<&str>) -> bool {
 
 /// Whether a word is the deed that the name of the tool says: `cancelled` of `cancel_order`.
 fn is_own(word: &str, tool: Option<&str>) -> bool {
-    let is_past = word.ends_with("ed") || word.ends_with("en") || is_in(IRREGULAR, word);
+    let is_past = word.ends_with("ed") || word.ends_with("en") || IRREGULAR.has(word);
     is_past && tool.is_some_and(|tool| words(tool).iter().any(|own| shares_stem(own, word)))
 }
 
@@ -92,21 +99,21 @@ pub(super) fn shares_stem(word: &str, deed: &str) -> bool {
 
 /// Whether the name of a field tells of something done: `rowsAffected`, `processed_count`, `steps_completed`.
 pub(super) fn is_of_a_deed(field: &str) -> bool {
-    const NO_COUNTS: &str = "at left limit put remaining set";
+    static NO_COUNTS: WordList = WordList::of("at left limit put remaining set");
     let words = words(field);
-    let is_done = |word: &String| is_deed(word) || is_in("progress success", word);
-    words.iter().any(is_done) && !words.iter().any(|word| is_in(NO_DEEDS, word) || is_in(NO_COUNTS, word))
+    let is_done = |word: &String| is_deed(word) || const { &WordList::of("progress success") }.has(word);
+    words.iter().any(is_done) && !words.iter().any(|word| NO_DEEDS.has(word) || NO_COUNTS.has(word))
 }
 
 /// Whether a word, as the name of a field or the state of a thing, tells of a deed by itself.
 pub(super) fn is_known_deed(word: &str) -> bool {
-    is_in(DEEDS, word)
+    DEEDS.has(word)
 }
 
 /// Whether a message tells that something was done: then no other word of it proves that nothing was.
 pub fn tells_of_something_done(message: &str) -> bool {
     static DONE: LazyPattern = LazyLock::new(|| {
-        patterns::one(&format!(
+        patterns::one(format!(
             r"\b(was|were|been|already|successfully|and) (already )?({DEEDS})\b|\bis (applied|booked|charged|completed|created|issued|made|paid|placed|posted|refunded|saved|sent|submitted)\b|\b[a-z]+[_-]\w*\d\w* ({DEEDS})\b|: ({DEEDS}|done)\b|[(;,.] ?([a-z]+ ){{0,3}}({DEEDS})\b|\b(after|during|while) [a-z ]{{0,20}}[a-z]+(ing|ed|out|ment|sion|tion|fer)\b|\balready (been )?(in progress|running|started)\b|\b({DEEDS}),? but\b|\b[1-9]\d* ({DEEDS})\b|\b({DEEDS}) \d+ |\b(line|row|item|task|step|record|chunk|part|batch|file|message)s? #?\d+ ?(-|–|/|to|of|through) ?\d+\b|\b(after|until) ([a-z]+ )?#?[1-9]\d* (of|recipients|rows|items|messages|records|files)\b|\bdisk quota exceeded\b|\b(mid-?stream|midway|half-?way|part-?way|went through|reading back)\b|\bat \d{{1,3}} ?%|\b(charge|payment|refund|transfer|save|upload) (ok|complete|captured|made|succeeded)\b|^(rollback|clean-?up|post-processing)\b|\breturned 2\d\d\b|\b(second|third|last) (of|call|request|step|write)\b|\b(is|are) (now )?(live|running)\b"
         ))
     });
@@ -134,18 +141,17 @@ pub fn tells_of_something_done(message: &str) -> bool {
 /// back what other words of the message prove.
 pub(super) fn mentions_a_deed(message: &str) -> bool {
     static DEED: LazyPattern = LazyLock::new(|| {
-        patterns::one(&format!(
+        patterns::one(format!(
             r"(^|[^\w/.'-])({DEEDS}|merged|paying|started|synced|opened|saved)\b|\b(when|while|during) [a-z]+ing\b|\bget (https?://|/)|\bon [a-z ]{{0,20}}(upload|write|step|call|check)\b|\bexists?$"
         ))
     });
     static DENIED: LazyPattern = LazyLock::new(|| {
-        patterns::one(&format!(
+        patterns::one(format!(
             r"\b(not|be|never|no|nothing|cannot|to|already) (been |be |was |were )?({DEEDS})\b|\b(sent|made) too many requests|requests (were |have been )?(made|sent)|\bno [a-z]+ (was|were) ({DEEDS})\b"
         ))
     });
     let lower = cut(message, 960).to_lowercase();
-    let told = DENIED.as_ref().map_or(lower.as_str().into(), |denied| denied.replace_all(&lower, ""));
-    tells_of_something_done(message) || patterns::matches(&DEED, &told)
+    tells_of_something_done(message) || patterns::matches(&DEED, &DENIED.without(&lower))
 }
 
 /// Whether a message counts a part of a whole, as `quota exceeded at 12 of 40 messages` does. A used limit is none.
@@ -155,11 +161,11 @@ fn counts_a_part(message: &str) -> bool {
             r"\b(\d{1,9}) (?:of|out of) (\d{1,9})\b( (?:requests|calls|tokens|credits|seats|attempts|retries)\b)?",
         )
     });
-    let Some(part) = PART.as_ref() else { return false };
-    part.captures_iter(message).any(|found| {
-        let number = |group| found.get(group)?.as_str().parse::<u64>().ok();
-        found.get(3).is_none() && number(1).zip(number(2)).is_some_and(|(part, whole)| 0 < part && part < whole)
-    })
+    message.contains(" of ")
+        && PART.find_all(message).any(|found| {
+            let number = |group| found.get(group)?.parse::<u64>().ok();
+            found.get(3).is_none() && number(1).zip(number(2)).is_some_and(|(part, whole)| 0 < part && part < whole)
+        })
 }
 
 #[cfg(test)]

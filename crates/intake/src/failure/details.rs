@@ -2,7 +2,7 @@
 
 use super::field_names::{HEADERS, MESSAGES, NAMES, NESTED, REASONS, STATUSES};
 use super::table::Says;
-use super::word_list::{is_in_any_case, words_in};
+use super::word_list::WordList;
 use super::{message, retry_after};
 use crate::headers;
 use crate::json;
@@ -97,9 +97,9 @@ impl Details {
             self.read(nested, depth - 1);
         }
         let text = |name: &str| fields.get(name).and_then(json::string).filter(|text| !text.trim().is_empty());
-        if let Some(message) = words_in(MESSAGES).find_map(text) {
+        if let Some(message) = MESSAGES.words().find_map(text) {
             self.add(Details::of_text(&message));
-        } else if let Some(value) = words_in(NESTED).find_map(|name| fields.get(name)) {
+        } else if let Some(value) = NESTED.words().find_map(|name| fields.get(name)) {
             self.read(value, depth - 1);
         }
         let words = |name: &str| {
@@ -108,11 +108,11 @@ impl Details {
                 message::is_name(&value) && !is_status(&value) && (!is_refused(&value) || is_of_a_person(fields));
             is_name.then_some(value)
         };
-        self.names.extend(words_in(NAMES).filter_map(words).map(std::borrow::Cow::into_owned));
+        self.names.extend(NAMES.words().filter_map(words).map(std::borrow::Cow::into_owned));
         let number = |name: &str| fields.text(name).filter(|text| is_status(text))?.parse().ok();
-        self.status = self.status.or_else(|| words_in(STATUSES).find_map(number));
+        self.status = self.status.or_else(|| STATUSES.words().find_map(number));
         self.wait = self.wait.take().or_else(|| retry_after::of_fields(fields));
-        if let Some(raw) = words_in(HEADERS).find_map(|name| fields.get(name)).filter(|_| self.headers.is_empty()) {
+        if let Some(raw) = HEADERS.words().find_map(|name| fields.get(name)).filter(|_| self.headers.is_empty()) {
             self.headers = headers::foreign(raw);
         }
         for list in ["details", "errors"] {
@@ -150,11 +150,12 @@ fn is_refused(value: &str) -> bool {
 
 /// Whether an object with a refusal speaks of the person who was asked.
 fn is_of_a_person(fields: &Fields<'_>) -> bool {
-    const WORDS: &str = "approval approve approved approver confirm confirmation confirmed human operator permission user \
-        approval approve approved approver confirm confirmation confirmed human operator permission user";
-    let is_word = |word: &str| is_in_any_case(WORDS, word);
+    static WORDS: WordList = WordList::of(
+        "approval approve approved approver confirm confirmation confirmed human operator permission user",
+    );
+    let is_word = |word: &str| WORDS.has_in_any_case(word);
     let speaks = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_word);
-    let names = words_in(REASONS).chain(["description", "error"]);
+    let names = REASONS.words().chain(["description", "error"]);
     let texts = names.filter_map(|name| fields.get(name).and_then(json::string));
     texts.into_iter().any(|text| speaks(&text))
 }

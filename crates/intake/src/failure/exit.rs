@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::excerpt::{EXAMINED, cut, end_of};
 use super::patterns::{self, LazyPattern};
+use super::row_search::RowSearch;
 use super::tool_name::{is_reader, is_shell};
 
 /// The error code of a failure that nothing but the exit code of a program tells: what the program did before stays done.
@@ -62,16 +63,22 @@ pub(super) fn framed(text: &str) -> Option<i64> {
     if is_killed {
         return Some(-1);
     }
-    head.into_iter().chain(last).chain(framed.then_some(tail)).find_map(|part| {
-        let code = FRAME.as_ref()?.captures(part)?;
-        code.get(1).or_else(|| code.get(2))?.as_str().parse().ok()
-    })
+    head.into_iter()
+        .chain(last)
+        .chain(framed.then_some(tail))
+        .find_map(|part| FRAME.find(Some(part).filter(|part| may_name_a_code(part))?)?.group()?.parse().ok())
 }
 
 /// Whether a value names the signal that ended a command.
 fn is_signal(value: &str) -> bool {
     let value = value.trim();
     value.starts_with("SIG") || value.parse::<u32>().is_ok_and(|number| number > 0)
+}
+
+/// Whether a text may name an exit code as the patterns below do.
+fn may_name_a_code(text: &str) -> bool {
+    static SEARCH: LazyLock<RowSearch> = LazyLock::new(|| RowSearch::of_words(&["CODE", "STATUS"]));
+    SEARCH.finds(text)
 }
 
 /// The exit code that a tool marks with a sign, on a line of its own behind the output of a command: `⚠️ Exit code: 2`,
@@ -82,8 +89,8 @@ fn marked(text: &str, tool: Option<&str>) -> Option<i64> {
             r"(?im)^(?:⚠\x{fe0f}?|❌|✗|✘|⛔) ?(?:process |command )?(?:exit|exited with|return)(?: exit)?[ _](?:code|status):? (-?\d+)\s*$|^[=-]{2,} ?(?:exit|return)[ _](?:code|status):? (-?\d+) ?[=-]{2,}(?:\s*\n-{2,}[^\n]*)*\s*\z",
         )
     });
-    let code = MARKED.as_ref()?.captures_iter(end_of(text, 400)).last().filter(|_| !tool.is_some_and(is_reader))?;
-    code.get(1).or_else(|| code.get(2))?.as_str().parse().ok()
+    let end = Some(end_of(text, 400)).filter(|end| may_name_a_code(end) && !tool.is_some_and(is_reader))?;
+    MARKED.find_all(end).last()?.group()?.parse().ok()
 }
 
 /// The exit code that is the last line behind an output, and whether that line is the tool's own for sure: a program may
@@ -94,10 +101,12 @@ fn last_line(text: &str, tool: Option<&str>) -> Option<(i64, bool)> {
             r"(?i)^(?:((?:the )?(?:command|process|script|program|shell|task) (?:finished|completed|exited|failed|terminated) with (?:exit |return )?(?:code|status):? |\((?:exit|return) (?:code|status):? ?)|\[?(?:exit|return|exit with|exited with)(?: exit)?[ _](?:code|status):? ?)(-?\d+)[)\].]*$",
         )
     });
-    let (before, last) = end_of(text, 400).rsplit_once('\n').filter(|_| !tool.is_some_and(is_reader))?;
-    let found = LAST.as_ref()?.captures(last.trim())?;
+    let (before, last) = end_of(text, 400)
+        .rsplit_once('\n')
+        .filter(|(_, last)| may_name_a_code(last) && !tool.is_some_and(is_reader))?;
+    let found = LAST.find(last.trim())?;
     let is_own = found.get(1).is_some() || before.ends_with("\n") || tool.is_some_and(is_shell);
-    Some((found.get(2)?.as_str().parse().ok()?, is_own))
+    Some((found.get(2)?.parse().ok()?, is_own))
 }
 
 #[cfg(test)]

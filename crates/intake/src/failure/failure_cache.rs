@@ -1,19 +1,21 @@
-//! The latest failures by what their source told: a recording repeats few, and judging one costs more than reading it.
+//! The latest results by what their source told: a recording repeats many, and judging one costs more than reading it.
+
+use xxhash_rust::xxh3::Xxh3Default;
 
 use super::assess::{Assessment, ToolResult, assess};
-use crate::recent_cache::RecentCache;
 
-/// Kept failures: a search must cost less than judging.
-const MAX: usize = 64;
-/// Longer failures, in bytes, are not kept.
+/// Places of kept results: each has one, in which a later one may follow it.
+const PLACES: usize = 512;
+/// Longer results, in bytes, are not kept.
 const MAX_TEXT: usize = 4_096;
 
-/// The latest failures.
+/// The latest results.
 #[derive(Debug, Default)]
-pub(crate) struct FailureCache(RecentCache<KnownFailure, MAX>);
+pub(crate) struct FailureCache(Vec<Option<KnownResult>>);
 
 #[derive(Debug)]
-struct KnownFailure {
+struct KnownResult {
+    hash: u64,
     flags: (Option<bool>, bool, Option<u16>),
     texts: [Option<String>; 6],
     assessment: Assessment,
@@ -24,17 +26,25 @@ impl FailureCache {
     pub(crate) fn assess(&mut self, result: &ToolResult<'_>) -> Assessment {
         let texts = [result.code, result.kind, result.message, result.body, result.tool, result.retry_after];
         let flags = (result.flag, result.denies_words, result.status);
-        let is_same = |known: &KnownFailure| known.flags == flags && known.texts.iter().map(Option::as_deref).eq(texts);
         let length: usize = texts.iter().flatten().map(|text| text.len()).sum();
-        let may_be_known = length <= MAX_TEXT && result.headers.is_none();
-        if may_be_known && let Some(known) = self.0.find(is_same) {
+        if length > MAX_TEXT || result.headers.is_some() {
+            return assess(result);
+        }
+        let mut hasher = Xxh3Default::new();
+        texts.iter().flatten().for_each(|text| hasher.update(text.as_bytes()));
+        let hash = hasher.digest();
+        let place = usize::try_from(hash % PLACES as u64).unwrap_or_default();
+        let is_same = |known: &&KnownResult| {
+            known.hash == hash && known.flags == flags && known.texts.iter().map(Option::as_deref).eq(texts)
+        };
+        if let Some(known) = self.0.get(place).and_then(Option::as_ref).filter(is_same) {
             return known.assessment.clone();
         }
         let assessment = assess(result);
-        if may_be_known && assessment.is_timeless() && assessment != Assessment::Ok {
+        if assessment.is_timeless() {
+            self.0.resize_with(PLACES, || None);
             let texts = texts.map(|text| text.map(str::to_owned));
-            let assessment = assessment.clone();
-            self.0.insert(KnownFailure { flags, texts, assessment });
+            self.0[place] = Some(KnownResult { hash, flags, texts, assessment: assessment.clone() });
         }
         assessment
     }
@@ -64,7 +74,7 @@ mod tests {
         for result in results.iter().chain(results.iter().rev()) {
             assert_eq!(cache.assess(result), assess(result), "{result:?}");
         }
-        let bodies: Vec<String> = (0..2 * MAX).map(|n| format!("Error: {n}")).collect();
+        let bodies: Vec<String> = (0..2 * PLACES).map(|n| format!("Error: {n}")).collect();
         for body in bodies.iter().chain(&bodies) {
             let result = ToolResult { body: Some(body), ..plain };
             assert_eq!(cache.assess(&result), assess(&result), "{body}");
@@ -85,12 +95,12 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_kept_unless_it_is_long() {
+    fn a_result_is_kept_unless_it_is_long() {
         let long = format!("Error: {}", "x".repeat(MAX_TEXT));
-        for (body, kept) in [("Error: boom", true), (long.as_str(), false)] {
+        for (body, kept) in [("Error: boom", true), ("fine", true), (long.as_str(), false)] {
             let mut cache = FailureCache::default();
             cache.assess(&ToolResult { body: Some(body), ..ToolResult::default() });
-            assert_eq!(cache.0.find(|_| true).is_some(), kept, "{body}");
+            assert_eq!(cache.0.iter().any(Option::is_some), kept, "{body}");
         }
     }
 }

@@ -1,30 +1,38 @@
 //! The names of fields in the bodies of failures, by what they hold. Reads no values.
 
 use super::kinds;
-use super::word_list::is_in;
+use super::word_list::WordList;
 
 /// Fields that hold an answer inside an envelope.
-pub(super) const ENVELOPES: &str = "json result results output outputs content structuredContent structured_content response functionResponse \
-    function_response toolResult tool_result data body text value";
+pub(super) static ENVELOPES: WordList = WordList::of(
+    "json result results output outputs content structuredContent structured_content response functionResponse \
+    function_response toolResult tool_result data body text value",
+);
 /// Fields that may be beside a failure's fields without making the object a record that only tells of one.
-pub(super) const BESIDE: &str = "message msg code cod debugid declinereason declinecode links status statuscode httpstatus statustext type \
+pub(super) static BESIDE: WordList = WordList::of(
+    "message msg code cod debugid declinereason declinecode links status statuscode httpstatus statustext type \
     detail details success ok requestid errordescription errorcode errortype errormessage errorname hint help path \
     timestamp jsonrpc retryafter retryable suggestion suggestions documentationurl tool toolname name iserror \
-    description reason title instance stack traceback meta args exception headers";
+    description reason title instance stack traceback meta args exception headers",
+);
 /// Fields that hold the reason of a refusal in words.
-pub(super) const REASONS: &str = "message msg detail reason why because cause";
+pub(super) static REASONS: WordList = WordList::of("message msg detail reason why because cause");
 /// The fields of an error object that may hold its message, the most telling first.
-pub(super) const MESSAGES: &str = "message Message errorMessage ErrorMessage error_message error_description detail msg description text content \
-    stderr reason why because cause problem details title error output stdout";
+pub(super) static MESSAGES: WordList = WordList::of(
+    "message Message errorMessage ErrorMessage error_message error_description detail msg description text content \
+    stderr reason why because cause problem details title error output stdout",
+);
 /// The fields that may hold a message inside a list or an object.
-pub(super) const NESTED: &str = "message detail content reason";
+pub(super) static NESTED: WordList = WordList::of("message detail content reason");
 /// The fields that may hold a name for the error, the most specific first.
-pub(super) const NAMES: &str = "code Code error_code errorCode type __type errorType error_type exception exception_type reason status name \
-    kind error";
+pub(super) static NAMES: WordList = WordList::of(
+    "code Code error_code errorCode type __type errorType error_type exception exception_type reason status name \
+    kind error",
+);
 /// The fields that may hold an HTTP status.
-pub(super) const STATUSES: &str = "status statusCode status_code http_status httpStatus code Code";
+pub(super) static STATUSES: WordList = WordList::of("status statusCode status_code http_status httpStatus code Code");
 /// The fields that may hold the headers of the answer.
-pub(super) const HEADERS: &str = "headers responseHeaders response_headers";
+pub(super) static HEADERS: WordList = WordList::of("headers responseHeaders response_headers");
 
 /// Whether a field beside an error holds something that the call was made for.
 pub(super) fn is_data(name: &str) -> bool {
@@ -40,7 +48,7 @@ pub(super) fn is_id(name: &str) -> bool {
 
 pub(super) fn is_beside(name: &str) -> bool {
     let plain = kinds::plain(name);
-    plain.starts_with("err") || is_in(BESIDE, &plain)
+    plain.starts_with("err") || BESIDE.has(&plain)
 }
 
 /// Whether a field may be beside the only words of an error.

@@ -4,6 +4,7 @@
 //! pages of OpenAI, Anthropic and Stripe; botocore's `retries/standard.py` and the AWS "common errors"; PostgreSQL's
 //! "error codes"; Inspect's `ToolCallError`; the exception names of Python, requests, httpx, Node, undici and Playwright.
 
+use super::word_list::WordList;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -121,8 +122,10 @@ const NAMES: [(&str, &str); 17] = [
 ];
 
 /// Names that say no more than that there was an error.
-const EMPTY_NAMES: &str = "error exception tool runtime value type key attribute index assertion failure failed unknown other mcp \
-                           toolexecution execution null none true false object general completed 32603";
+static EMPTY_NAMES: WordList = WordList::of(
+    "error exception tool runtime value type key attribute index assertion failure failed unknown other mcp \
+                           toolexecution execution null none true false object general completed 32603",
+);
 
 /// The kind of an HTTP status.
 pub(super) fn of_status(status: u16) -> Option<&'static str> {
@@ -210,7 +213,7 @@ pub(super) fn plain(name: &str) -> String {
 pub(super) fn says_nothing(name: &str) -> bool {
     let plain = plain(name);
     let short = plain.strip_suffix("error").or_else(|| plain.strip_suffix("exception")).unwrap_or(&plain);
-    short.is_empty() || EMPTY_NAMES.split_ascii_whitespace().any(|known| known == short || known == plain)
+    short.is_empty() || EMPTY_NAMES.has(short) || EMPTY_NAMES.has(&plain)
 }
 
 /// The names and beginnings in [`NAMES`], each with the index of its kind.
@@ -229,7 +232,7 @@ static BEGINNINGS: LazyLock<Vec<(&str, usize)>> =
     LazyLock::new(|| indexed().filter_map(|(name, index)| Some((name.strip_suffix('*')?, index))).collect());
 
 fn lookup(plain: &str) -> Option<&'static str> {
-    if EMPTY_NAMES.split_ascii_whitespace().any(|known| known == plain) {
+    if EMPTY_NAMES.has(plain) {
         return None;
     }
     let begun = BEGINNINGS.iter().find(|(beginning, _)| plain.starts_with(beginning)).map(|(_, index)| *index);

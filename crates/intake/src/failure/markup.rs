@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use super::details::Details;
 use super::patterns::{self, LazyPattern};
 use super::tool_name::{has_word, is_writer};
+use super::word_list::WordList;
 
 /// Bytes of a page in which its title is looked for.
 const EXAMINED: usize = 4_096;
@@ -56,15 +57,18 @@ pub(super) fn error_page(text: &str) -> Option<&str> {
 
 /// Whether a page comes from a server that a tool asked, and not from the hand of the tool or from a file: by its name.
 pub(super) fn is_served(tool: Option<&str>) -> bool {
-    const OWN: &str = "artifact build cat compile convert doc docs document documents draft email export file files format \
-        generate grep note page preview read render template write";
-    const ASKS: &str = "api browse browser call crawl curl download fetch goto http navigate open request scrape url web \
-        api browse browser call crawl curl download fetch goto http navigate open request scrape url web";
-    const PAGES: &str = "artifact code component content html landing site website";
-    const NEVER: &str = "build file files read render template templates write";
+    static OWN: WordList = WordList::of(
+        "artifact build cat compile convert doc docs document documents draft email export file files format \
+        generate grep note page preview read render template write",
+    );
+    static ASKS: WordList = WordList::of(
+        "api browse browser call crawl curl download fetch goto http navigate open request scrape url web",
+    );
+    static PAGES: WordList = WordList::of("artifact code component content html landing site website");
+    static NEVER: WordList = WordList::of("build file files read render template templates write");
     tool.is_none_or(|tool| {
-        let is_own = has_word(tool, OWN) || is_writer(tool) && has_word(tool, PAGES);
-        !has_word(tool, NEVER) && (has_word(tool, ASKS) || !is_own)
+        let is_own = has_word(tool, &OWN) || is_writer(tool) && has_word(tool, &PAGES);
+        !has_word(tool, &NEVER) && (has_word(tool, &ASKS) || !is_own)
     })
 }
 

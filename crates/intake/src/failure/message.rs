@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use super::excerpt::{EXAMINED, cut};
 use super::kinds;
 use super::patterns::{self, LazyPattern};
+use super::row_search::RowSearch;
 
 /// How Python begins to print the calls that led to an exception.
 const TRACEBACK: &str = "Traceback (most recent call last)";
@@ -47,14 +48,14 @@ pub(super) fn message(text: &str) -> &str {
 static FRAMES: LazyPattern = LazyLock::new(|| {
     patterns::one(
         r#"(?x)^(?:
-          [*\#`"'❌✗✘🚫⛔💥❗🛑⚠️\s]+
+          (?:[*\#`"'\s]|❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠|️)+
         | (?:Error|Result)\s*\n\s*
         | (?i:state|status)\s*:\s*(?i:error|failed|failure)\s*\n\s*
         | <(?:tool_use_error|tool_call_error|tool_error|error)>
         | (?i:\[?error\]?)\s*[:!-]\s*
         | (?i:error\s+(?:executing|calling|running|invoking)(?:\s+(?:the|mcp))?(?:\s+(?:tool|function))?)\s*['"`]?[\w.:/-]*['"`]?\s*[:-]\s*
-        | \[?(?i:erro\s+ao\s+(?:executar|chamar)|error\s+al\s+(?:ejecutar|llamar)|erreur\s+lors\s+de\s+l['’](?:exécution|appel)|fehler\s+beim\s+(?:ausführen|aufruf)|ошибка\s+при\s+(?:выполнении|вызове)|lỗi\s+khi\s+(?:chạy|gọi))[^:\n]{0,60}:\s*
-        | (?i:erro|fehler|erreur|errore|ошибка|помилка|lỗi|错误)\s*[:：]\s*
+        | \[?(?i:erro\s+ao\s+(?:executar|chamar)|error\s+al\s+(?:ejecutar|llamar)|erreur\s+lors\s+de\s+l(?:'|’)(?:exécution|appel)|fehler\s+beim\s+(?:ausführen|aufruf)|ошибка\s+при\s+(?:выполнении|вызове)|lỗi\s+khi\s+(?:chạy|gọi))[^:\n]{0,60}:\s*
+        | (?i:erro|fehler|erreur|errore|ошибка|помилка|lỗi|错误)\s*(?::|：)\s*
         | (?i:(?:i|it\s+seems\s+we)\s+encountered\s+an\s+(?:unexpected\s+)?error\s+while\s+trying\s+to\s+use\s+the\s+tool)\.?\s+(?i:this\s+was\s+the\s+error):\s*
         | (?:[A-Z][\w-]*\s){0,2}API\s+(?P<vendor>[45]\d\d):\s*
         | (?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*
@@ -80,19 +81,41 @@ static FRAMES: LazyPattern = LazyLock::new(|| {
 /// The frames that a message may have.
 const FRAME_STEPS: usize = 8;
 
+/// Whether [`FRAMES`] may match: a text without a mark at its beginning has one of these words.
+fn may_have_a_frame(text: &str) -> bool {
+    const WORDS: [&str; 13] = [
+        "API",
+        "ERREUR",
+        "ERRO",
+        "EXCEPTION",
+        "FAIL",
+        "FATAL",
+        "FAULT",
+        "FEHLER",
+        "HTTP",
+        "INTERRUPT",
+        "RESULT",
+        "STATUS",
+        "TIMEOUT",
+    ];
+    static SEARCH: LazyLock<RowSearch> = LazyLock::new(|| RowSearch::of_words(&WORDS));
+    let start = text.get(..text.floor_char_boundary(4)).unwrap_or(text);
+    !start.is_ascii() || start.starts_with(|c: char| c.is_whitespace() || "*#`\"'<".contains(c)) || SEARCH.finds(text)
+}
+
 /// The words of the innermost error, with the codes in the frames before them.
 pub(super) fn unframed(message: &str) -> (&str, Facts) {
     let mut facts = Facts::default();
     let mut rest = message.trim();
     for _ in 0..FRAME_STEPS {
-        let Some(found) = FRAMES.as_ref().and_then(|frames| frames.captures(rest)) else { break };
+        let Some(found) = may_have_a_frame(rest).then(|| FRAMES.find(rest)).flatten() else { break };
         for group in ["code", "response", "http", "requests", "axios", "status", "api", "vendor"] {
-            facts.status = facts.status.or_else(|| found.name(group)?.as_str().parse().ok());
+            facts.status = facts.status.or_else(|| found.name(group)?.parse().ok());
         }
         for group in ["rpc", "aws", "grpc", "grpcpy", "node", "named"] {
-            facts.names.extend(found.name(group).map(|name| name.as_str().to_owned()));
+            facts.names.extend(found.name(group).map(str::to_owned));
         }
-        let end = found.get(0).map_or(0, |whole| whole.end());
+        let end = found.end();
         match rest.get(end..).map(str::trim_start) {
             Some(inner) if end > 0 => rest = inner,
             _ => break,
@@ -116,10 +139,7 @@ pub(super) fn facts(message: &str) -> Facts {
     let (rest, mut facts) = unframed(cut(message, EXAMINED));
     let line = cut(rest.lines().next().unwrap_or_default(), 200);
     if facts.status.is_none() {
-        let found = STATUS.as_ref().and_then(|status| status.captures(line));
-        let number =
-            found.and_then(|found| found.iter().skip(1).flatten().next().map(|number| number.as_str().to_owned()));
-        facts.status = number.and_then(|number| number.parse().ok());
+        facts.status = STATUS.find(line).and_then(|found| found.group()?.parse().ok());
     }
     static NODE: LazyPattern = LazyLock::new(|| {
         patterns::one(
@@ -129,14 +149,15 @@ pub(super) fn facts(message: &str) -> Facts {
     facts.names.retain(|name| !is_bare_validation(name));
     // `Max retries exceeded with url: / (Caused by ConnectTimeoutError(...))`
     static CAUSE: LazyPattern = LazyLock::new(|| patterns::one(r"\bCaused by ([A-Z]\w+)\("));
-    let cause = CAUSE.as_ref().and_then(|cause| cause.captures(cut(message, EXAMINED))?.get(1));
-    facts.names.extend(cause.map(|name| name.as_str().to_owned()));
+    let examined = Some(cut(message, EXAMINED)).filter(|examined| examined.contains("Caused by "));
+    facts.names.extend(examined.and_then(|examined| CAUSE.find(examined)?.get(1)).map(str::to_owned));
     static ERRNO: LazyPattern = LazyLock::new(|| patterns::one(r"\[Errno (\d{1,3})\]"));
-    let errno = ERRNO.as_ref().and_then(|errno| errno.captures(line)?.get(1)?.as_str().parse().ok());
+    let errno = line.contains("[Errno ").then(|| ERRNO.find(line)?.get(1)?.parse().ok()).flatten();
     facts.names.extend(errno.and_then(kinds::of_errno).map(str::to_owned));
     facts.names.extend(leading_code(line).map(str::to_owned));
-    let node = NODE.as_ref().and_then(|node| node.find(line));
-    facts.names.extend(node.map(|name| name.as_str().to_owned()));
+    let has_capitals =
+        line.as_bytes().windows(3).any(|three| three.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_'));
+    facts.names.extend(has_capitals.then(|| NODE.find(line)?.get(1)).flatten().map(str::to_owned));
     facts
 }
 

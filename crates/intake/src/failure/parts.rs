@@ -3,20 +3,22 @@
 use super::deeds::{is_known_deed, is_of_a_deed};
 use super::nothing::is_empty;
 use super::tool_name::words;
-use super::word_list::is_in;
+use super::word_list::WordList;
 use crate::json;
 use crate::raw_value::RawValue;
 
 /// Names of fields that tell of something done by any value: a flag, a text or a list, too. Others may hold a date or a word
 /// that denies it: `changed: 2026-01-01`, `paid: "no"`.
-const DONE_BY_ANY_VALUE: &str = "completed created deleted imported inserted processed removed saved sent succeeded success_count successful \
-    updated uploaded";
+static DONE_BY_ANY_VALUE: WordList = WordList::of(
+    "completed created deleted imported inserted processed removed saved sent succeeded success_count successful \
+    updated uploaded",
+);
 
 /// The states of a thing that was done or is being done, beside those of deeds.
-const STATES: &str = "accepted active confirmed done";
+static STATES: WordList = WordList::of("accepted active confirmed done");
 
 /// The states of what is over and done.
-const OVER: &str = "captured completed confirmed done paid succeeded";
+static OVER: WordList = WordList::of("captured completed confirmed done paid succeeded");
 
 /// Levels of errors and bodies that are read.
 const DEPTH: usize = 3;
@@ -37,14 +39,14 @@ fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
             let is_about_error = ["error", "meta", "metadata", "request"].contains(&name);
             let may_list_errors = is_about_error || ["errors", "details"].contains(&name);
             let is_done_flag = value.get() == "true" && is_of_a_deed(name);
-            let is_done_state = || json::string(value).is_some_and(|state| is_in(OVER, &state));
+            let is_done_state = || json::string(value).is_some_and(|state| OVER.has(&state));
             let inner = || match name {
                 "error" | "details" | "context" => object_tells(value, depth - 1),
                 "body" => json::string(value)
                     .is_some_and(|body| json::parse(&body).is_ok_and(|body| object_tells(body, depth - 1))),
                 _ => false,
             };
-            is_in(DONE_BY_ANY_VALUE, name)
+            DONE_BY_ANY_VALUE.has(name)
                 || is_done_flag
                 || is_done_state()
                 || is_of_what_was_made(name)
@@ -59,18 +61,18 @@ fn object_tells(raw: RawValue<'_>, depth: usize) -> bool {
 
 /// Whether a field has the id of a thing that is there only after the call: `chargeId`, `payment_id`.
 fn is_of_what_was_made(name: &str) -> bool {
-    const MADE: &str = "booking charge confirmation payment receipt refund transaction";
+    static MADE: WordList = WordList::of("booking charge confirmation payment receipt refund transaction");
     let thing = name.strip_suffix("_id").or_else(|| name.strip_suffix("Id"));
-    thing.is_some_and(|thing| is_in(MADE, thing))
+    thing.is_some_and(|thing| MADE.has(thing))
 }
 
 /// Whether a step, by its name, comes after the deed: `post_capture_hook`.
 fn is_later_step(value: RawValue<'_>) -> bool {
-    const LATER: &str = "after callback cleanup confirm confirmation finalize notify notification post receipt webhook \
-        after callback cleanup confirm confirmation finalize notify notification post receipt webhook";
+    static LATER: WordList =
+        WordList::of("after callback cleanup confirm confirmation finalize notify notification post receipt webhook");
     json::string(value).is_some_and(|step| {
         let words = words(&step);
-        words.len() > 1 && words.iter().any(|word| is_in(LATER, word)) // alone it may be the tool's own
+        words.len() > 1 && words.iter().any(|word| LATER.has(word)) // alone it may be the tool's own
     })
 }
 
@@ -91,7 +93,7 @@ fn holds_a_thing(value: RawValue<'_>) -> bool {
         json::object(value).is_some_and(|thing| {
             let has_id = thing.iter().any(|(name, id)| (name == "id" || name.ends_with("_id")) && !is_empty(id));
             let state = thing.text("status").or_else(|| thing.text("state"));
-            let is_done = |state: &str| is_in(STATES, state) || is_known_deed(state);
+            let is_done = |state: &str| STATES.has(state) || is_known_deed(state);
             let failed = thing.iter().any(|(name, error)| name == "error" && !is_empty(error));
             !failed && (has_id || state.is_some_and(|state| is_done(&state.to_ascii_lowercase())))
         })

@@ -9,6 +9,7 @@ use super::kinds;
 use super::message::unframed;
 use super::patterns::{self, LazyPattern};
 use super::tool_name::has_word;
+use super::word_list::WordList;
 use super::words::{Teller, named};
 use playproof_engine::event::ErrorFacts;
 
@@ -72,9 +73,8 @@ fn names_another(message: &str, tool: Option<&str>) -> bool {
     });
     let (inner, _) = unframed(cut(message, EXAMINED));
     let line = inner.lines().next().unwrap_or_default();
-    let named = NAMED.as_ref().and_then(|named| named.captures(line));
-    let name = named.as_ref().and_then(|named| named.iter().skip(1).flatten().next()).map(|name| name.as_str());
-    let tool = tool.filter(|tool| !has_word(tool, "tool"));
+    let name = NAMED.find(line).and_then(|named| named.group());
+    let tool = tool.filter(|tool| !has_word(tool, const { &WordList::of("tool") }));
     name.zip(tool).is_some_and(|(name, tool)| !is_named_after(name.trim_end_matches(['.', ':']), tool))
 }
 

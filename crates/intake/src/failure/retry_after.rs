@@ -92,8 +92,8 @@ fn of_duration(text: &str) -> Option<Wait> {
     });
     let (mut rest, mut total, mut found) = (text, 0_u64, false);
     for _ in 0..3 {
-        let Some(part) = PART.as_ref()?.captures(rest) else { break };
-        let (number, unit) = (part.get(1)?.as_str(), part.get(2)?.as_str().to_ascii_lowercase());
+        let Some(part) = PART.find(rest) else { break };
+        let (number, unit) = (part.get(1)?, part.get(2)?.to_ascii_lowercase());
         let millis = match unit.as_bytes() {
             [b'm', b's', ..] | [b'm', b'i', b'l', ..] => Decimal::parse(number)?.scaled(0)?,
             [b'h', ..] => Decimal::parse(number)?.scaled(3)?.checked_mul(3_600)?,
@@ -102,7 +102,7 @@ fn of_duration(text: &str) -> Option<Wait> {
         };
         total = total.checked_add(millis)?;
         found = true;
-        rest = rest.get(part.get(0)?.end()..)?;
+        rest = rest.get(part.end()..)?;
     }
     found.then_some(Wait::Millis(total))
 }
@@ -121,8 +121,9 @@ pub(super) fn of_text(message: &str) -> Option<Wait> {
         let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         return digits.get(..end)?.parse().ok().map(Wait::Millis);
     }
-    let asked = ASKED.as_ref()?.captures(message)?;
-    let (whole, text) = (asked.get(0)?.as_str(), asked.get(1)?.as_str());
+    // What is asked for has a number.
+    let asked = ASKED.find(Some(message).filter(|message| message.bytes().any(|byte| byte.is_ascii_digit()))?)?;
+    let (whole, text) = (asked.get(0)?, asked.get(1)?);
     // A bare number is seconds, but only where a wait is surely meant: "wait 2 attempts" is none.
     of_duration(text).or_else(|| {
         let bare = text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();

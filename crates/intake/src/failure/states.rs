@@ -10,16 +10,16 @@ use super::nothing::is_empty;
 use super::patterns::{self, LazyPattern};
 use super::table::Says;
 use super::tool_name::{acts, asks, has_word, is_reader, is_writer, words};
-use super::word_list::{is_in, is_in_any_case, words_in};
+use super::word_list::WordList;
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 use playproof_engine::event::StatusFrom as Evidence;
 
 /// Words of tools that report on other things, also on their failures.
-const REPORTS: &str = "audit check health history report stats status test tests";
+static REPORTS: WordList = WordList::of("audit check health history report stats status test tests");
 
 /// States of what failed.
-const FAILED: &str = "error failure failed fail timeout timed_out denied refused rejected declined";
+static FAILED: WordList = WordList::of("error failure failed fail timeout timed_out denied refused rejected declined");
 
 /// A failure that the state in an object says.
 pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, tool: Option<&str>) -> Option<Found> {
@@ -33,7 +33,7 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
     let ids = fields.iter().filter(|(name, value)| is_id(name) && !is_empty(*value)).count();
     let says_so = |said: &str| ["not found", "no ", "does not exist"].iter().any(|words| said.contains(words));
     let is_said =
-        || words_in(REASONS).any(|name| fields.text(name).is_some_and(|said| says_so(&said.to_ascii_lowercase())));
+        || REASONS.words().any(|name| fields.text(name).is_some_and(|said| says_so(&said.to_ascii_lowercase())));
     if state == "not_found" && ids > 0 && others == ids && is_said() {
         return whole(true); // what has this id
     }
@@ -45,16 +45,18 @@ pub(super) fn by_state(fields: &Fields<'_>, others: usize, has_message: bool, to
     let has_id = || fields.iter().any(|(name, value)| is_id(name) && !is_empty(value));
     let is_record = || state != "error" && tool.is_some_and(|tool| asks(tool) && !is_writer(tool)) && has_id();
     // A tool that sets states repeats the one that it has set.
-    let is_set = || state != "error" && !has_message && tool.is_some_and(|tool| has_word(tool, "mark set update"));
+    let is_set = || {
+        state != "error"
+            && !has_message
+            && tool.is_some_and(|tool| has_word(tool, const { &WordList::of("mark set update") }))
+    };
     // A tool that asks may have fetched a record, of which a message and other fields tell.
     let may_be_fetched =
         tool.is_some_and(asks) && has_message && others > 0 && (state != "error" || !is_of_call(fields));
     // The first field is about the call.
     let is_first = || fields.iter().next().is_some_and(|(name, _)| name == "status") && has_message && state == "error";
-    let has_failed = is_in(FAILED, &state)
-        && (others <= 2 || is_first() && !may_be_fetched)
-        && !is_record()
-        && !(is_set() && has_id());
+    let has_failed =
+        FAILED.has(&state) && (others <= 2 || is_first() && !may_be_fetched) && !is_record() && !(is_set() && has_id());
     has_failed.then(|| whole(!may_be_fetched && (has_message || others == 0 || state == "error")))?
 }
 
@@ -66,11 +68,11 @@ fn is_of_call(fields: &Fields<'_>) -> bool {
             r"(?i)^(error|failed|unable|could not|couldn't|cannot|can't) (to )?(access|fetch|find|get|list|load|look|open|parse|quer|read|retriev|search)",
         )
     });
-    const MARKS: &str = "attempt branch commit duration id name service version";
+    static MARKS: WordList = WordList::of("attempt branch commit duration id name service version");
     let is_mark = |name: &str| {
-        is_in(MARKS, name) || is_id(name) || ["_at", "At", "_time", "Time"].iter().any(|end| name.ends_with(end))
+        MARKS.has(name) || is_id(name) || ["_at", "At", "_time", "Time"].iter().any(|end| name.ends_with(end))
     };
-    let message = || words_in(REASONS).find_map(|name| fields.text(name));
+    let message = || REASONS.words().find_map(|name| fields.text(name));
     let names_type =
         || ["error_type", "errorType"].iter().any(|name| fields.get(name).is_some_and(|value| !is_empty(value)));
     !fields.iter().any(|(name, value)| is_mark(name) && !is_empty(value))
@@ -84,7 +86,7 @@ fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     let tool = tool.filter(|tool| is_writer(tool) || acts(tool) || !asks(tool) && !is_reader(tool))?;
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
     let others = || fields.iter().filter(|(name, value)| !is_empty(*value) && !is_beside(name)).count();
-    let has_reason = words_in(REASONS).any(|name| fields.get(name).is_some());
+    let has_reason = REASONS.words().any(|name| fields.get(name).is_some());
     let is_alone = |subject: &str| (is_writer(tool) || acts(tool)) && (!subject.is_empty() || has_reason);
     let is_wanted = |state: &str| {
         let is_of_states = |word: &str| ["set", "mark", "update", "status", "state"].contains(&word);
@@ -108,9 +110,9 @@ fn by_own(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
 /// guest"}` of `share`. Not of a tool that asks, that sets a state or may leave things as they are, and not beside another
 /// state, a time or a thing.
 pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
-    const STATES: &str = "and detect find mark match or set toggle update upsert";
+    static STATES: WordList = WordList::of("and detect find mark match or set toggle update upsert");
     let is_doing = |tool: &&str| is_writer(tool) || acts(tool) || !asks(tool) && !is_reader(tool);
-    let tool = tool.filter(is_doing).filter(|tool| !has_word(tool, STATES))?;
+    let tool = tool.filter(is_doing).filter(|tool| !has_word(tool, &STATES))?;
     let is_undone = |(name, value): (&str, RawValue<'_>)| value.get() == "false" && names_deed_of(name, tool);
     let is_reason = |name: &str| fields.get(name).is_some_and(|value| value.get().starts_with('"') && !is_empty(value));
     let is_other = |(name, value): (&str, RawValue<'_>)| {
@@ -119,7 +121,7 @@ pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> 
         value.get() == "true" || (is_time || is_state || is_id(name)) && !is_empty(value)
     };
     let is_report = fields.iter().count() <= 6 && !fields.iter().any(is_other);
-    (is_report && words_in(REASONS).chain(["error", "note"]).any(is_reason) && fields.iter().any(is_undone))
+    (is_report && REASONS.words().chain(["error", "note"]).any(is_reason) && fields.iter().any(is_undone))
         .then(|| Found::of_body(true, Details::of_object(fields)))
 }
 
@@ -128,7 +130,7 @@ pub(super) fn by_deed(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> 
 pub(super) fn by_counts(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
     const UNDER_WAY: [&str; 8] =
         ["active", "in_progress", "pending", "processing", "queued", "running", "scheduled", "sent"];
-    if tool.is_some_and(|tool| asks(tool) || has_word(tool, REPORTS)) {
+    if tool.is_some_and(|tool| asks(tool) || has_word(tool, &REPORTS)) {
         return None;
     }
     let is_under_way = |name: &&str| fields.text(name).is_some_and(|count| count.parse::<u64>() != Ok(0));
@@ -146,20 +148,23 @@ pub(super) fn by_counts(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found
 /// A state that says that the work of the call goes on, or waits for somebody: of a job, a task or a run, and of an answer that
 /// names no thing. A thing that was made has a state of its own; a tool that asks for a state has its answer.
 pub(super) fn unfinished(fields: &Fields<'_>, tool: Option<&str>) -> Option<Found> {
-    const STATES: &str = "accepted awaiting_approval in_progress in-progress needs_approval pending pending_approval processing \
-        queued requires_action requires_approval running started waiting";
-    const WORK: &str = "approval execution job operation process request run task workflow";
-    let is_of_work = |name: &str| words(name).iter().any(|word| is_in(WORK, word));
+    static STATES: WordList = WordList::of(
+        "accepted awaiting_approval in_progress in-progress needs_approval pending pending_approval processing \
+        queued requires_action requires_approval running started waiting",
+    );
+    static WORK: WordList = WordList::of("approval execution job operation process request run task workflow");
+    let is_of_work = |name: &str| words(name).iter().any(|word| WORK.has(word));
     let is_thing = |(name, value): (&str, RawValue<'_>)| {
         (is_id(name) || name.ends_with("_reference")) && !is_empty(value) && !is_of_work(name)
             || value.get().starts_with(['{', '[']) && !is_empty(value) && !is_beside(name)
     };
     let names_work =
         ["object", "type", "kind"].iter().any(|name| fields.text(name).is_some_and(|kind| is_of_work(&kind)));
-    let is_work = names_work || tool.is_some_and(|tool| has_word(tool, "agent job run task workflow"));
+    let is_work =
+        names_work || tool.is_some_and(|tool| has_word(tool, const { &WordList::of("agent job run task workflow") }));
     let is_task = fields.text("resultType").is_some_and(|kind| kind == "task");
     let state = ["status", "state"].iter().find_map(|name| fields.get(name).and_then(json::string));
-    let is_open = state.as_ref().is_some_and(|state| is_in(STATES, &state.to_ascii_lowercase()));
+    let is_open = state.as_ref().is_some_and(|state| STATES.has(&state.to_ascii_lowercase()));
     let says_ok = ["success", "ok"].iter().any(|name| fields.text(name).is_some_and(|flag| flag == "true"));
     let asks = tool.is_some_and(asks);
     let is_open_work = is_open && !says_ok && !asks && (is_work || !fields.iter().any(is_thing));
@@ -173,7 +178,7 @@ pub(super) fn unfinished(fields: &Fields<'_>, tool: Option<&str>) -> Option<Foun
 }
 
 fn is_failed(state: &str) -> bool {
-    is_in_any_case(FAILED, state.trim())
+    FAILED.has_in_any_case(state.trim())
 }
 
 /// What the state in a field is of: nothing for `state` and `result`. None: the field holds no state.

@@ -4,19 +4,20 @@
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use regex::bytes::Regex;
-
 use super::kinds;
-use super::patterns::ascii;
-use super::row_search::RowSearch;
+use super::patterns::{Pattern, ignoring_case};
+use super::row_search::{RowSearch, words_of};
 use super::tool_name::ToolClass;
-use crate::mapping::MAPPING;
 use playproof_engine::words;
-use playproof_formats::diagnostic::{Diagnostic, Source};
-use playproof_formats::schema::{self, At};
+use playproof_formats::diagnostic::Diagnostic;
+use playproof_formats::schema::At;
 
 /// The rows that come with the program.
 pub const FAILURE_WORDS: &str = include_str!("../../failure_words.yaml");
+
+/// The same rows without their examples, a line each, with the words of their patterns: to read YAML and patterns costs more
+/// than a short recording. A test compares it with the rows.
+const TABLE: &str = include_str!("../../failure_words.table");
 
 words! {
     /// What a text says of its call, the weakest first.
@@ -54,7 +55,9 @@ pub(super) struct Row {
     /// The tools that it is for; empty: all.
     pub(super) of: Vec<ToolClass>,
     pub(super) pattern: String,
-    compiled: OnceLock<Option<Regex>>,
+    compiled: Pattern,
+    /// Words of which each match of the pattern has one; empty: there are none.
+    pub(super) words: Vec<String>,
     pub(super) examples: Vec<Example>,
 }
 
@@ -71,9 +74,32 @@ impl Row {
         self.of.is_empty() || class.is_none_or(|class| self.of.contains(&class))
     }
 
-    /// The pattern, compiled; none if it is no regular expression.
-    pub(super) fn compiled(&self) -> Option<&Regex> {
-        self.compiled.get_or_init(|| Regex::new(&compact(&self.pattern)).ok()).as_ref()
+    /// Whether the pattern matches somewhere in `text`.
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        self.compiled.is_match(text)
+    }
+
+    /// The row that a line of [`TABLE`] writes.
+    fn of_line(line: &str) -> Option<Row> {
+        let mut parts = line.split('\t');
+        let mut next = || parts.next();
+        let named = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
+        let (place, says) = (Place::parse(next()?)?, Says::parse(next()?)?);
+        let (kind, code, proves) = (named(next()?), named(next()?), !next()?.is_empty());
+        let of = next()?.split_ascii_whitespace().filter_map(ToolClass::parse).collect();
+        let pattern = next()?.to_owned();
+        Some(Row {
+            place,
+            says,
+            kind,
+            code,
+            proves,
+            of,
+            compiled: ignoring_case(&pattern),
+            pattern,
+            words: parts.map(str::to_owned).collect(),
+            examples: Vec::new(),
+        })
     }
 }
 
@@ -87,18 +113,17 @@ pub struct WordTable {
 impl WordTable {
     /// The rows of the program.
     pub(super) fn shipped() -> &'static WordTable {
-        static SHIPPED: LazyLock<WordTable> = LazyLock::new(|| {
-            let source = Source::whole("failure_words.yaml", FAILURE_WORDS);
-            let read = schema::read(source, &MAPPING, |root| WordTable::read(root.get("words")?));
-            debug_assert!(read.is_ok(), "{}", read.as_ref().err().map(ToString::to_string).unwrap_or_default());
-            read.unwrap_or_default()
-        });
+        static SHIPPED: LazyLock<WordTable> = LazyLock::new(|| WordTable::of(TABLE.lines().filter_map(Row::of_line)));
         &SHIPPED
+    }
+
+    fn of(rows: impl Iterator<Item = Row>) -> WordTable {
+        WordTable { rows: rows.collect(), search: Arc::default() }
     }
 
     /// A list of rows as people write it; errors stay with the list.
     pub(super) fn read(list: At<'_>) -> Option<WordTable> {
-        Some(WordTable { rows: list.all(row)?, search: Arc::default() })
+        Some(WordTable::of(list.all(row)?.into_iter()))
     }
 
     /// Whether it has no row.
@@ -110,35 +135,33 @@ impl WordTable {
     #[must_use]
     pub fn and(mut self, weaker: &WordTable) -> WordTable {
         self.rows.extend(weaker.rows.iter().cloned());
-        WordTable { rows: self.rows, search: Arc::default() }
+        WordTable::of(self.rows.into_iter())
     }
 
     /// Whether all patterns are regular expressions.
     pub(super) fn compiles(&self) -> bool {
-        self.rows.iter().all(|row| row.compiled().is_some())
+        self.rows.iter().all(|row| row.compiled.is_valid())
     }
 
-    /// The rows of this place for tools of this class whose pattern matches one of `views`, with their numbers. The first view
-    /// has all words of the others.
+    /// The numbers of the rows that a text may match.
+    pub(super) fn candidates(&self, text: &str) -> Vec<usize> {
+        self.search.get_or_init(|| RowSearch::of(self.rows.iter().map(|row| row.words.as_slice()))).candidates(text)
+    }
+
+    /// Those of `candidates`, with their numbers, that are for this place and for tools of this class, and whose pattern matches
+    /// one of `views`.
     pub(super) fn matching<'t>(
         &'t self,
+        candidates: &[usize],
         place: Place,
         views: &[&str],
         class: Option<ToolClass>,
     ) -> impl Iterator<Item = (usize, &'t Row)> {
-        let search = self.search.get_or_init(|| RowSearch::of(self.rows.iter().map(|row| row.pattern.as_str())));
-        let matches = |row: &Row, view: &str| row.compiled().is_some_and(|regex| regex.is_match(view.as_bytes()));
-        let candidates = views.first().map(|widest| search.candidates(widest)).unwrap_or_default();
-        candidates.into_iter().filter_map(move |number| {
-            let row = self.rows.get(number).filter(|row| row.place == place && row.is_for(class))?;
-            views.iter().any(|view| matches(row, view)).then_some((number, row))
+        candidates.iter().filter_map(move |number| {
+            let row = self.rows.get(*number).filter(|row| row.place == place && row.is_for(class))?;
+            views.iter().any(|view| row.is_match(view)).then_some((*number, row))
         })
     }
-}
-
-/// A pattern that ignores case. It counts bytes unless it has letters of other languages, which keeps the compiled set small.
-fn compact(pattern: &str) -> String {
-    format!("({}:{})", if pattern.is_ascii() { "?i-u" } else { "?i" }, ascii(pattern))
 }
 
 fn row(at: At<'_>) -> Option<Row> {
@@ -148,6 +171,7 @@ fn row(at: At<'_>) -> Option<Row> {
     let of = at.optional("of", |of| of.all(|one| ToolClass::parse(one.text()?)));
     let example = |one: At<'_>| Some(Example { text: one.text()?.to_owned(), span: one.span() });
     let examples = at.get("examples").and_then(|examples| examples.all(example));
+    let pattern = text("pattern")?;
     let claims = kind.as_deref().is_some_and(kinds::proves_nothing_happened);
     if claims != is_proof {
         let span = at.key_span(if claims { "kind" } else { "proves" }).unwrap_or_default();
@@ -163,8 +187,46 @@ fn row(at: At<'_>) -> Option<Row> {
         code: text("code"),
         proves: is_proof,
         of: of?.unwrap_or_default(),
-        pattern: text("pattern")?,
-        compiled: OnceLock::new(),
+        words: words_of(&pattern).unwrap_or_default(),
+        compiled: ignoring_case(&pattern),
+        pattern,
         examples: examples?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::MAPPING;
+    use playproof_formats::diagnostic::Source;
+    use playproof_formats::schema;
+
+    impl WordTable {
+        /// The rows as `failure_words.yaml` writes them.
+        pub(in crate::failure) fn written() -> WordTable {
+            let source = Source::whole("failure_words.yaml", FAILURE_WORDS);
+            let read = schema::read(source, &MAPPING, |root| WordTable::read(root.get("words")?));
+            read.unwrap_or_else(|report| panic!("{report}"))
+        }
+    }
+
+    /// `UPDATE_DOCUMENTS=1 cargo test -p playproof-intake the_table` writes it.
+    #[test]
+    fn the_table_has_the_rows_as_they_are_written() {
+        let line = |row: &Row| {
+            let of: Vec<_> = row.of.iter().map(|class| class.as_str()).collect();
+            let (kind, code) = (row.kind.as_deref().unwrap_or_default(), row.code.as_deref().unwrap_or_default());
+            let proves = if row.proves { "proves" } else { "" };
+            let parts = [row.place.as_str(), row.says.as_str(), kind, code, proves, &of.join(" "), &row.pattern];
+            parts.into_iter().chain(row.words.iter().map(String::as_str)).collect::<Vec<_>>().join("\t") + "\n"
+        };
+        let lines = |table: &WordTable| table.rows.iter().map(line).collect::<String>();
+        let rows = WordTable::written();
+        let written = lines(&rows);
+        if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
+            std::fs::write("failure_words.table", &written).expect("writable");
+        }
+        assert!(written == TABLE && written == lines(WordTable::shipped()), "the table is older than the rows");
+        assert_eq!(written.lines().count(), rows.rows.len(), "a row is no line");
+    }
 }

@@ -1,6 +1,6 @@
 //! What the name of a tool says that it does: it looks, it writes, or it runs programs. Reads no result.
 
-use super::word_list::is_in_any_case;
+use super::word_list::WordList;
 use playproof_engine::words;
 
 words! {
@@ -20,91 +20,101 @@ impl ToolClass {
     pub(super) fn of(tool: &str) -> ToolClass {
         match () {
             () if runs_programs(tool) => ToolClass::Program,
-            () if asks(tool) || is_reader(tool) || begins_with(&words_of(tool), LOOKS) => ToolClass::Looking,
+            () if asks(tool) || is_reader(tool) || begins_with(&words_of(tool), &LOOKS) => ToolClass::Looking,
             () => ToolClass::Writing,
         }
     }
 }
 
 /// First words that ask, whatever the name goes on with: `get_payment_update`.
-const ASKS: &str = "check count fetch get is list lookup preview query read show view";
+static ASKS: WordList = WordList::of("check count fetch get is list lookup preview query read show view");
 /// First words that ask, unless the name goes on with what it does then: `find_and_replace`.
-const FINDS: &str = "exists find has search status track validate verify";
+static FINDS: WordList = WordList::of("exists find has search status track validate verify");
 /// Other first words of tools that look or calculate.
-const LOOKS: &str = "analyze analyse answer browse calculate classify compare compute convert describe detect estimate evaluate \
+static LOOKS: WordList = WordList::of(
+    "analyze analyse answer browse calculate classify compare compute convert describe detect estimate evaluate \
     explain explore extract format glob inspect ls monitor parse plan predict recall recommend retrieve review \
-    scan stat summarize think trace translate";
+    scan stat summarize think trace translate",
+);
 /// Words of tools that hand on documents, or texts of others.
-const READS: &str = "ask article browser cat console crawl diff doc docs documents faq fetch find get grep head help history kb \
-    knowledge log logs lookup page query read scrape search show tail view wiki wikipedia";
+static READS: WordList = WordList::of(
+    "ask article browser cat console crawl diff doc docs documents faq fetch find get grep head help history kb \
+    knowledge log logs lookup page query read scrape search show tail view wiki wikipedia",
+);
 /// Words of tools that change, send or end something.
-const WRITES: &str = "add append apply assign book cancel charge close commit copy create delete deploy disable edit enable insert \
+static WRITES: WordList = WordList::of(
+    "add append apply assign book cancel charge close commit copy create delete deploy disable edit enable insert \
     install issue kill merge modify move overwrite patch pay post publish push put refund remove rename replace \
-    restart save schedule send set stop submit terminate transfer uninstall update upload upsert withdraw write";
+    restart save schedule send set stop submit terminate transfer uninstall update upload upsert withdraw write",
+);
 /// Words of tools that act on what others only show: a page, a console.
-const ACTS: &str = "click confirm connect drag fill goto join launch mark navigate press scroll toggle trigger";
+static ACTS: WordList =
+    WordList::of("click confirm connect drag fill goto join launch mark navigate press scroll toggle trigger");
 
 /// Whether a tool's name says that it asks how something is, and changes nothing.
 pub(super) fn asks(tool: &str) -> bool {
     let words = words_of(tool);
-    let tells = || words.last().is_some_and(|word| is_in_any_case("exists status", word));
-    begins_with(&words, ASKS) || (begins_with(&words, FINDS) || tells()) && !has(&words, WRITES)
+    let tells = || words.last().is_some_and(|word| const { &WordList::of("exists status") }.has_in_any_case(word));
+    begins_with(&words, &ASKS) || (begins_with(&words, &FINDS) || tells()) && !has(&words, &WRITES)
 }
 
 /// Whether a tool's name says that it changes, sends or ends something, and not that it tells of that.
 pub(super) fn is_writer(tool: &str) -> bool {
     let words = words_of(tool);
-    has(&words, WRITES) && !begins_with(&words, ASKS)
+    has(&words, &WRITES) && !begins_with(&words, &ASKS)
 }
 
 /// Whether a tool's name says that it acts on what others only show.
 pub(super) fn acts(tool: &str) -> bool {
-    !asks(tool) && has_word(tool, ACTS)
+    !asks(tool) && has_word(tool, &ACTS)
 }
 
 /// Whether a tool's name says that it reads documents or searches.
 pub(super) fn is_reader(tool: &str) -> bool {
     let words = words_of(tool);
-    has(&words, READS) && !has(&words, WRITES) && !acts(tool)
+    has(&words, &READS) && !has(&words, &WRITES) && !acts(tool)
 }
 
 /// Whether a tool's name says that it runs commands, whose output may be anything.
 pub(super) fn is_shell(tool: &str) -> bool {
-    has_word(tool, "shell bash sh exec execute command cmd terminal run")
+    has_word(tool, const { &WordList::of("shell bash sh exec execute command cmd terminal run") })
 }
 
 /// Whether a tool's name says that it runs commands or code: what ran before a refusal stays done.
 pub(super) fn runs_programs(tool: &str) -> bool {
-    const LINES: &str = "bash cmd powershell sh shell terminal zsh";
-    const CODE: &str = "code exec interpreter notebook python repl script";
+    static LINES: WordList = WordList::of("bash cmd powershell sh shell terminal zsh");
+    static CODE: WordList = WordList::of("code exec interpreter notebook python repl script");
     let words = words_of(tool);
-    let runs_commands = has(&words, "command") && has(&words, "exec execute run start");
-    has(&words, LINES) || has(&words, CODE) || runs_commands
+    let runs_commands = has(&words, const { &WordList::of("command") })
+        && has(&words, const { &WordList::of("exec execute run start") });
+    has(&words, &LINES) || has(&words, &CODE) || runs_commands
 }
 
 /// Whether a tool hands on what programs, documents or others say.
 pub(super) fn hands_on(tool: &str) -> bool {
-    const OTHERS: &str = "agent docker git make node npm ssh task test tests";
-    runs_programs(tool) || has_word(tool, OTHERS) && !is_writer(tool) || is_reader(tool) && !asks(tool)
+    static OTHERS: WordList = WordList::of("agent docker git make node npm ssh task test tests");
+    runs_programs(tool) || has_word(tool, &OTHERS) && !is_writer(tool) || is_reader(tool) && !asks(tool)
 }
 
 /// Whether a tool takes away what it names: the second time, it is not there.
 pub(super) fn removes(tool: &str) -> bool {
-    const REMOVES: &str = "abort archive cancel clear close consume deactivate delete destroy discard drop end kill leave move purge \
-        release remove rename revoke stop unsubscribe void withdraw";
-    has_word(tool, REMOVES) && !asks(tool)
+    static REMOVES: WordList = WordList::of(
+        "abort archive cancel clear close consume deactivate delete destroy discard drop end kill leave move purge \
+        release remove rename revoke stop unsubscribe void withdraw",
+    );
+    has_word(tool, &REMOVES) && !asks(tool)
 }
 
-fn begins_with(words: &[&str], list: &'static str) -> bool {
-    words.first().is_some_and(|word| is_in_any_case(list, word))
+fn begins_with(words: &[&str], list: &WordList) -> bool {
+    words.first().is_some_and(|word| list.has_in_any_case(word))
 }
 
-fn has(words: &[&str], list: &'static str) -> bool {
-    words.iter().any(|word| is_in_any_case(list, word))
+fn has(words: &[&str], list: &WordList) -> bool {
+    words.iter().any(|word| list.has_in_any_case(word))
 }
 
 /// Whether one of `list` is a word of a tool's name.
-pub(super) fn has_word(tool: &str, list: &'static str) -> bool {
+pub(super) fn has_word(tool: &str, list: &WordList) -> bool {
     has(&words_of(tool), list)
 }
 

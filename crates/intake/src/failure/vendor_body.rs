@@ -9,6 +9,7 @@ use super::kinds::{self, plain};
 use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
 use super::tool_name::{has_word, is_writer};
+use super::word_list::WordList;
 use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 
@@ -68,7 +69,7 @@ fn of_plain(fields: &Fields<'_>) -> Option<Details> {
 
 /// The first issue of an `OperationOutcome` of FHIR, if it is an error.
 fn of_operation_outcome(fields: &Fields<'_>, tool: Option<&str>) -> Option<Details> {
-    let is_asked_for = tool.is_some_and(|tool| has_word(tool, "outcome validate"));
+    let is_asked_for = tool.is_some_and(|tool| has_word(tool, const { &WordList::of("outcome validate") }));
     let is_outcome = fields.text("resourceType").as_deref() == Some("OperationOutcome") && !is_asked_for;
     let issues = fields.get("issue").filter(|_| is_outcome)?;
     let first = json::object(*json::array(issues)?.first()?)?;

@@ -1,16 +1,91 @@
-//! Lists of words, each written as one text with spaces between them.
+//! Lists of words, each written as one text with spaces or `|` between them. Most words that a list lacks are known by their
+//! first letter and their length.
 
-/// The words of a list, in their order.
-pub(super) fn words_in(list: &'static str) -> impl Iterator<Item = &'static str> + Clone {
-    list.split([' ', '|']).filter(|word| !word.is_empty())
+use std::fmt;
+
+/// A list of words.
+pub(super) struct WordList {
+    /// The words as they are written.
+    text: &'static str,
+    /// The lengths of its words by their first letter, a bit each.
+    lengths: [u32; 32],
 }
 
-/// Whether a list has this word, as it is written.
-pub(super) fn is_in(list: &'static str, word: &str) -> bool {
-    words_in(list).any(|own| own == word)
+/// The bit of a length; all long words share one.
+const fn bit(length: usize) -> u32 {
+    1 << if length < 31 { length } else { 31 }
 }
 
-/// Whether a list has this word, in small or capital letters.
-pub(super) fn is_in_any_case(list: &'static str, word: &str) -> bool {
-    words_in(list).any(|own| own.eq_ignore_ascii_case(word))
+impl WordList {
+    /// The list that `text` writes.
+    pub(super) const fn of(text: &'static str) -> WordList {
+        let bytes = text.as_bytes();
+        let (mut lengths, mut start, mut at) = ([0; 32], 0, 0);
+        while at <= bytes.len() {
+            if at == bytes.len() || is_gap(bytes[at]) {
+                if at > start {
+                    lengths[(bytes[start] % 32) as usize] |= bit(at - start);
+                }
+                start = at + 1;
+            }
+            at += 1;
+        }
+        WordList { text, lengths }
+    }
+
+    /// The words, in their order.
+    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.text.split([' ', '|']).filter(|word| !word.is_empty())
+    }
+
+    /// Whether it has this word, as it is written.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.may_have(word) && self.all().any(|own| own == word.as_bytes())
+    }
+
+    /// Whether it has this word, in small or capital letters.
+    pub(super) fn has_in_any_case(&self, word: &str) -> bool {
+        self.may_have(word) && self.all().any(|own| own.eq_ignore_ascii_case(word.as_bytes()))
+    }
+
+    /// Letters differ from their capitals in a bit that the remainder by 32 leaves out.
+    fn may_have(&self, word: &str) -> bool {
+        word.bytes().next().is_some_and(|first| self.lengths[usize::from(first % 32)] & bit(word.len()) != 0)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &[u8]> {
+        self.text.as_bytes().split(|byte| is_gap(*byte))
+    }
+}
+
+/// As it is written.
+impl fmt::Display for WordList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}
+
+/// Whether a byte stands between words.
+const fn is_gap(byte: u8) -> bool {
+    byte == b' ' || byte == b'|'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_has_its_words_and_no_others() {
+        static LIST: WordList = WordList::of("made sent|n/a [] 0  überwiesen a-very-long-word-of-more-than-31-letters");
+        let words: Vec<&str> = LIST.words().collect();
+        assert_eq!(words, ["made", "sent", "n/a", "[]", "0", "überwiesen", "a-very-long-word-of-more-than-31-letters"]);
+        for word in words {
+            assert!(LIST.has(word) && LIST.has_in_any_case(&word.to_ascii_uppercase()), "{word}");
+        }
+        for word in
+            ["", " ", "mad", "made ", "made sent", "Made", "send", "1", "ü", "a-very-long-word-of-more-than-31-letter"]
+        {
+            assert!(!LIST.has(word), "{word}");
+        }
+    }
 }

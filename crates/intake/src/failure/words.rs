@@ -10,7 +10,7 @@ use super::markup;
 use super::message::{leading_code, message, unframed};
 use super::table::{Example, Place, Row, Says, WordTable};
 use super::tool_name::{ToolClass, asks};
-use super::word_list::is_in_any_case;
+use super::word_list::WordList;
 use playproof_formats::diagnostic::Diagnostic;
 use playproof_formats::schema::At;
 
@@ -122,8 +122,15 @@ pub(super) fn rows_of<'t>(text: &str, by: Teller<'t>) -> impl Iterator<Item = &'
     let tables = by.words.into_iter().chain([WordTable::shipped()]);
     tables.flat_map(move |table| {
         let mut found: Vec<(usize, &Row)> = Vec::new();
+        let mut searched: Option<(&str, Vec<usize>)> = None;
         for (place, views) in &views {
-            found.extend(table.matching(*place, views, class));
+            // The first view has all words of the others. A single line is looked at in two places.
+            let widest = views.first().copied().unwrap_or_default();
+            let searched = match searched.take().filter(|(text, _)| *text == widest) {
+                Some(known) => searched.insert(known),
+                None => searched.insert((widest, table.candidates(widest))),
+            };
+            found.extend(table.matching(&searched.1, *place, views, class));
         }
         found.sort_by_key(|(number, _)| *number);
         found.into_iter().map(|(_, row)| row)
@@ -167,7 +174,7 @@ fn is_mark(c: char) -> bool {
 fn names_nothing(line: &str, more: bool) -> bool {
     let Some((label, said)) = line.split_once([':', '=']) else { return false };
     let said = said.trim().trim_end_matches(['.', ',', ';', '|', ')']);
-    let is_word = is_in_any_case("none null nil undefined n/a - 0 []", said);
+    let is_word = const { &WordList::of("none null nil undefined n/a - 0 []") }.has_in_any_case(said);
     let is_count = said.split([',', ';', ' ', '|', ')']).next() == Some("0")
         || said.chars().all(|c| c.is_ascii_digit() || ".%ms".contains(c)) && !matches!(said.parse(), Ok(400..=599_u16));
     let is_label = label.len() <= 60 && label.chars().all(|c| c.is_ascii_alphanumeric() || " _-'/".contains(c));

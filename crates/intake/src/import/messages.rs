@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::run::{ImportOutput, SourceCall, SourceResult, Speakers};
-use crate::failure::{Assessment, ToolResult, assess, names_no_error};
+use crate::failure::{Assessment, ToolResult, names_no_error};
 use crate::histories::{Compared, History};
 use crate::imported::ImportWarning;
 use crate::iso;
@@ -199,9 +199,9 @@ impl Walk<'_> {
 
 /// Whether a result failed, with what the user's mapping says.
 fn assessment(raw: RawValue<'_>, result: ToolResult<'_>, output: &mut ImportOutput) -> Assessment {
-    let Some(own) = &output.overrides else { return assess(&result) };
+    let Some(own) = &output.overrides else { return output.failures.assess(&result) };
     let result = ToolResult { words: own.own_words(), ..result };
-    own.corrected_content(raw, &result, assess(&result), &mut output.loss.changed)
+    own.corrected_content(raw, &result, output.failures.assess(&result), &mut output.loss.changed)
 }
 
 /// What a message says of the failure of its tool.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::UsedNames;
-use crate::failure::Assessment;
+use crate::failure::{Assessment, FailureCache};
 use crate::histories::Histories;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::mapping::Mapping;
@@ -54,6 +54,7 @@ pub(super) struct ImportOutput {
     pub(super) overrides: Option<Mapping>,
     /// The conversations so far, from which a later one may go on.
     pub(super) histories: Histories<Speakers>,
+    pub(super) failures: FailureCache,
     /// Results without a flag: their text tells whether they failed.
     unflagged: u64,
     /// Calls and results without a time.
@@ -68,6 +69,7 @@ impl Default for ImportOutput {
             finder: LineFinder::default(),
             overrides: None,
             histories: Histories::default(),
+            failures: FailureCache::default(),
             unflagged: 0,
             untimed: 0,
         }
