@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::change::Change;
 use super::disk::{
-    aside, hash, hash_of, identity, is_file, is_of_another_user, missing_folders, move_into, remove_all, sync_folder,
-    write_new,
+    NewFiles, aside, hash, hash_of, identity, is_file, is_of_another_user, missing_folders, move_into, remove_all,
+    sync_folder, write_new,
 };
 use super::journal::{Journal, Step};
 use super::staging::{JOURNAL, JOURNAL_DRAFT, LOCK, clear, foreign, of_another_user, staged};
@@ -97,6 +97,7 @@ pub(super) fn stage(boundary: &Boundary, staging: &Path, changes: &[Change]) -> 
     clear(staging);
     let unchanged = |failure: Failure| failure.help("nothing was changed");
     let mut steps: Vec<Step> = Vec::new();
+    let files = NewFiles::in_folder(staging, changes.len());
     for change in changes {
         let path = boundary.writable(change.path())?;
         let refuse = |error: io::Error| {
@@ -104,13 +105,13 @@ pub(super) fn stage(boundary: &Boundary, staging: &Path, changes: &[Change]) -> 
         };
         let old = replaceable(change, &path).map_err(refuse)?;
         if let Some(text) = change.text() {
-            stage_file(staging, steps.len(), text, &path).map_err(refuse)?;
+            files.write(&staged(staging, steps.len()), text, &path).map_err(refuse)?;
         } else if old.is_none() {
             continue; // removed already
         }
         steps.push(Step { path: boundary.name(&path), old, new: change.text().map(hash) });
     }
-    write_journal(boundary, staging, steps).map_err(|error| {
+    files.sync().and_then(|()| write_journal(boundary, staging, steps)).map_err(|error| {
         let path = from_here(&staging.join(JOURNAL));
         unchanged(Failure::new(format!("`{path}` cannot be written: {}", describe_io(&error))))
     })
@@ -136,10 +137,6 @@ fn replaceable(change: &Change, path: &Path) -> io::Result<Option<String>> {
         }
         _ => hash_of(path),
     }
-}
-
-fn stage_file(staging: &Path, n: usize, text: &[u8], like: &Path) -> io::Result<()> {
-    write_new(&staged(staging, n), text, like)
 }
 
 fn write_journal(boundary: &Boundary, staging: &Path, steps: Vec<Step>) -> io::Result<Journal> {

@@ -131,6 +131,19 @@ fn all_changes_are_made_and_nothing_else_is_left() {
 }
 
 #[test]
+fn many_changes_which_are_synced_together_are_finished_like_few() {
+    for done in [0, 40, 100] {
+        let mut place = Place::new();
+        let many = (0..100).map(|n| Change::Create(place.path(&format!("goldens/a/{n}.snap")), vec![n; 9]));
+        place.changes.extend(many.collect::<Vec<_>>());
+        let after = place.after();
+        place.interrupted(done);
+        place.finish().unwrap();
+        assert_eq!(place.tree(), after, "{done}");
+    }
+}
+
+#[test]
 fn a_failure_before_the_first_file_leaves_everything_as_it_was() {
     let place = Place::new();
     let before = place.tree();
