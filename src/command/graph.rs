@@ -44,7 +44,7 @@ fn show(args: &Show, terminal: &Terminal, output: &mut Output) -> Result<Exit, F
         Format::Json => output.json(report::json(&playbook, graph))?,
         Format::Mermaid => output.page(&report::mermaid(&playbook, graph))?,
         Format::Dot => output.page(&report::dot(&playbook, graph))?,
-        Format::Table => output.page(&report::table(&playbook, graph, terminal.out.width))?,
+        Format::Table => output.page(&terminal.out.doc(&report::page(&playbook, graph)))?,
     }
     Ok(Exit::Clean)
 }
@@ -153,7 +153,7 @@ fn history(args: &Given<History>, terminal: &Terminal, output: &mut Output) -> R
     let (plan, steps) = steps("graph history", &args.recorded, &args.flags, terminal)?;
     match args.format {
         HistoryFormat::Json => output.json(report::history(&plan.names, &steps))?,
-        HistoryFormat::Table => output.page(&report::history_table(&plan.names, &steps, terminal.out.width))?,
+        HistoryFormat::Table => output.page(&terminal.out.doc(&report::history_page(&plan.names, &steps)))?,
     }
     Ok(Exit::Clean)
 }
@@ -168,7 +168,10 @@ fn next(args: &Given<Next>, terminal: &Terminal, output: &mut Output) -> Result<
     let tried = call.map(|(name, args)| Tried::of(&plan, &at, name, Some(args)));
     match args.format {
         NextFormat::Json => output.json(report::next(&plan.names, after, &at.valid, tried.as_ref()))?,
-        NextFormat::Table => output.page(&report::next_page(&plan.names, after, &at.valid, tried.as_ref()))?,
+        NextFormat::Table => {
+            let page = report::next_page(&plan.names, after, &at.valid, tried.as_ref());
+            output.page(&terminal.out.doc(&page))?;
+        }
     }
     Ok(Exit::Clean)
 }

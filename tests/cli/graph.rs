@@ -50,6 +50,11 @@ fn place() -> Place {
     place
 }
 
+/// A page in one line.
+fn words(page: String) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn a_recording_with_refusals_agrees_with_the_graph_that_refused_them() {
     let (calls, summary) = replayed(&place(), "t.jsonl", "safe.yaml");
@@ -83,7 +88,6 @@ fn a_payment_that_may_still_run_is_withheld_and_the_next_one_is_out_of_order() {
 #[test]
 fn explain_and_the_page_of_a_call_say_what_is_valid_after_it() {
     let place = place();
-    let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
     let explained = words(place.run(&["explain", "t.jsonl", "r#5", "-p", "coffee"]).out);
     assert!(explained.contains("Valid after it: add_modifier, cancel. Withheld: pay."), "{explained}");
     let page = words(place.run(&["replay", "t.jsonl", "-p", "coffee", "--all"]).out);
@@ -95,7 +99,6 @@ fn explain_and_the_page_of_a_call_say_what_is_valid_after_it() {
 #[test]
 fn a_withheld_call_is_told_apart_from_one_that_the_graph_forbids() {
     let place = place();
-    let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
     let withheld = "an earlier call of this action has no answer, or was done late (r#5), so the action is withheld";
     let explained = words(place.run(&["explain", "t.jsonl", "r#6", "-p", "coffee"]).out);
     assert!(
@@ -109,7 +112,7 @@ fn a_withheld_call_is_told_apart_from_one_that_the_graph_forbids() {
     let page = words(place.read("t.html"));
     assert_eq!(page.matches(&format!("← {withheld}")).count(), 2, "the rows of c6 and c7: {page}");
     let next = ["graph", "next", "t.jsonl", "-p", "coffee", "--after", "5", "--try", r#"pay {"amount":5}"#];
-    let said = place.run(&next).out;
+    let said = words(place.run(&next).out);
     assert!(
         said.contains("(an earlier call of this action has no answer, or was done late, so it is withheld)"),
         "{said}"
@@ -186,7 +189,7 @@ fn a_tried_call_without_the_key_of_one_that_may_still_be_at_work_is_refused() {
     let paid = refusals().replace("\"args\":{\"amount\":500}", "\"args\":{\"amount\":500},\"idempotency_key\":\"k1\"");
     place.write("t.jsonl", paid);
     let tried = |after: &str, call: &str| {
-        place.run(&["graph", "next", "t.jsonl", "-p", "coffee", "--after", after, "--try", call]).out
+        words(place.run(&["graph", "next", "t.jsonl", "-p", "coffee", "--after", after, "--try", call]).out)
     };
     let only = "refused: invalid_transition (an earlier call of it may still be at work: only a call with the key of that \
                 call is let through)";
@@ -225,7 +228,6 @@ fn a_refused_call_that_came_too_often_is_explained_by_stuck() {
     let args = json!({"amount": 5});
     let thrice = (1..=3).map(|n| lines(&format!("c{n}"), n * 1_000, "payments.charge", &args, Some("500")).join("\n"));
     place.write("t.jsonl", thrice.collect::<Vec<_>>().join("\n") + "\n");
-    let words = |page: String| page.split_whitespace().collect::<Vec<_>>().join(" ");
     let explained = |call: &str| words(place.run(&["explain", "t.jsonl", call, "-p", "coffee"]).out);
     let page = explained("r#3");
     for said in [

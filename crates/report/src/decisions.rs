@@ -1,12 +1,12 @@
 //! The decisions that a dispatcher records: the run of a fixture as a trace that has them, and whether those of a trace
 //! are what a playbook decides.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::doc::{Block, Doc, Text};
 use crate::json::{Object, document, event_objects};
 use crate::text::{self, counted};
 use playproof_engine::call::{RecordedCall, Recorder};
@@ -130,32 +130,29 @@ impl ComparedDecisions {
     }
 
     /// The page: the counts, what the plan does not share with what recorded the trace, and at most `shown` differences.
-    pub fn page(&self, plan: &Plan, shown: usize) -> String {
-        let playbook = &plan.playbook.name;
-        let mut page = format!(
-            "{} about {} compared with what `{playbook}` decides: ",
-            counted(self.decisions, "decision", "decisions"),
-            counted(self.calls, "call", "calls")
-        );
-        page += &match self.differences.len() as u64 {
+    pub fn page(&self, plan: &Plan, shown: usize) -> Doc {
+        let same = match self.differences.len() as u64 {
             0 => "all are the same".to_owned(),
             differ => counted(differ, "call differs", "calls differ"),
         };
+        let (decisions, calls) = (self.decisions, self.calls);
+        let (decisions, calls) = (counted(decisions, "decision", "decisions"), counted(calls, "call", "calls"));
+        let playbook = &plan.playbook.name;
+        let mut said = vec![format!("{decisions} about {calls} compared with what `{playbook}` decides: {same}")];
         if self.undecided > 0 {
-            let _ = write!(page, "\n{} no recorded decisions", counted(self.undecided, "call has", "calls have"));
+            said.push(format!("{} no recorded decisions", counted(self.undecided, "call has", "calls have")));
         }
-        page += &self.recorder.as_ref().map(|recorder| of_another(recorder, plan)).unwrap_or_default();
-        for one in self.differences.iter().take(shown) {
+        said.extend(self.recorder.iter().flat_map(|recorder| of_another(recorder, plan)));
+        let difference = |one: &DecisionDifference| {
             let said = |value: &Option<Value>| value.as_ref().map_or("nothing more".to_owned(), Value::to_string);
-            let (was, is) = (said(&one.recorded), said(&one.decided));
-            let (reference, place) = (&one.reference, &one.place);
-            let _ = write!(page, "\n\n{reference} ({place})\n  recorded: {was}\n  decided:  {is}");
-        }
-        let hidden = self.differences.len().saturating_sub(shown);
-        if hidden > 0 {
-            let _ = write!(page, "\n\n{} more", text::count(hidden as u64));
-        }
-        page.lines().map(text::escape_unprintable).collect::<Vec<_>>().join("\n")
+            let pairs = [("recorded", Text::code(said(&one.recorded))), ("decided", Text::code(said(&one.decided)))];
+            Block::card(format!("{} ({})", one.reference, one.place), vec![Block::pairs(pairs)])
+        };
+        let hidden = self.differences.len().saturating_sub(shown) as u64;
+        let more = if hidden > 0 { format!("{} more", text::count(hidden)) } else { String::new() };
+        let differences = self.differences.iter().take(shown).map(difference);
+        let blocks = std::iter::once(Block::list(said)).chain(differences).chain([Block::para(more)]);
+        Doc::with("", blocks.collect())
     }
 
     /// The same for programs, with all differences.
@@ -181,19 +178,17 @@ impl ComparedDecisions {
 }
 
 /// Says that the trace was recorded under another playbook or with another seed than the given one, if so.
-fn of_another(recorder: &Recorder, plan: &Plan) -> String {
-    let mut said = String::new();
+fn of_another(recorder: &Recorder, plan: &Plan) -> Vec<String> {
     let (was, is) = (&recorder.fingerprint, fingerprint(&plan.playbook));
-    if **was != is.to_string() {
-        let (name, was) = (&recorder.playbook, was.get(..12).unwrap_or(was));
-        let _ = write!(said, "\nthe trace was recorded under another playbook: `{name}`, fingerprint {was} (here ");
-        let _ = write!(said, "{})", is.short());
-    }
-    if let Some(seed) = plan.seed.filter(|seed| *seed != recorder.seed) {
+    let playbook = (**was != is.to_string()).then(|| {
+        let (name, was, is) = (&recorder.playbook, was.get(..12).unwrap_or(was), is.short());
+        format!("the trace was recorded under another playbook: `{name}`, fingerprint {was} (here {is})")
+    });
+    let seed = plan.seed.filter(|seed| *seed != recorder.seed).map(|seed| {
         let was = recorder.seed;
-        let _ = write!(said, "\nthe trace was recorded with seed {was}: seed {seed} gives only draws that it lacks");
-    }
-    said
+        format!("the trace was recorded with seed {was}: seed {seed} gives only draws that it lacks")
+    });
+    playbook.into_iter().chain(seed).collect()
 }
 
 /// The fields of a decision, without those that name its call.

@@ -25,7 +25,7 @@ pub mod replay;
 pub mod setup;
 pub mod style;
 pub mod summary;
-pub mod table;
+mod table;
 pub mod text;
 pub mod timeline;
 pub mod verify;

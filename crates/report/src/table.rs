@@ -20,14 +20,10 @@ pub enum Align {
     Right,
 }
 
-/// A table without lines: columns two blanks apart, wrapped where they do not fit into `width`.
+/// A table without lines: columns two blanks apart, wrapped where they do not fit into `width`. Cells must be free of control
+/// characters and colour; `header` may be empty.
 ///
-/// Cells must be free of control characters and colour; `header` may be empty.
-pub fn render(header: &[String], rows: &[Vec<String>], aligns: &[Align], width: usize) -> String {
-    painted(header, rows, aligns, width, |_, _, said| said.to_owned())
-}
-
-/// The same, with every piece of a cell painted: by its row (none for the header) and its column. A row of one cell is a
+/// Every piece of a cell is painted: by its row (none for the header) and its column. A row of one cell is a
 /// title over those after it, apart from those before it.
 pub fn painted(
     header: &[String],
@@ -148,6 +144,10 @@ pub const INDENT: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn render(header: &[String], rows: &[Vec<String>], aligns: &[Align], width: usize) -> String {
+        painted(header, rows, aligns, width, |_, _, said| said.to_owned())
+    }
 
     fn cells(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_owned()).collect()

@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::threads::Threads;
 use crate::workspace::Workspace;
-use playproof_report::proposal::{Listed, list};
+use playproof_report::proposal::ProposalList;
 
 /// Lists.
 ///
@@ -22,14 +22,15 @@ pub fn run(terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Clean);
     }
     let trials = Trials::open(&workspace, Threads::default().number())?;
-    let rows: Vec<Listed> = ids.iter().map(|id| listed(&trials, id)).collect();
-    output.page(&list(&rows, terminal.out.width))?;
-    output.page("\nnext: playproof propose check")?;
+    let mut list = ProposalList::default();
+    for id in &ids {
+        let Ok(stored) = stored::load(trials.workspace, id) else {
+            list.unreadable(id);
+            continue;
+        };
+        let trial = trials.try_out(&stored).ok();
+        list.tried(id, &stored.proposal.playbook, trial.as_ref().map(|trial| (&trial.applied, &trial.judged)));
+    }
+    output.page(&terminal.out.doc(&list.page()))?;
     Ok(Exit::Clean)
-}
-
-fn listed(trials: &Trials<'_>, id: &str) -> Listed {
-    let Ok(stored) = stored::load(trials.workspace, id) else { return Listed::unreadable(id) };
-    let trial = trials.try_out(&stored).ok();
-    Listed::new(id, &stored.proposal.playbook, trial.as_ref().map(|trial| (&trial.applied, &trial.judged)))
 }

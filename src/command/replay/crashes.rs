@@ -14,7 +14,7 @@ use playproof_engine::event::{Finding, FindingBy, FindingId, FindingSeverity, Ou
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Crash, CrashAt, DrivenCall, Plan, Scenario, SimulationRecord, Simulator};
 use playproof_engine::time::{Duration, Instant};
-use playproof_report::doc::{Table, Text};
+use playproof_report::doc::{Block, Doc, Table, Text, first};
 use playproof_report::json::{Millis, Object, document};
 use playproof_report::text;
 
@@ -96,11 +96,8 @@ pub fn run(
                 Object::document("crashes/1").with("restart_ms", Millis(RESTART)).with("journal", !args.no_journal);
             output.json(document(&crashes.with("fixtures", fixtures)))?;
         }
-        Format::Table | Format::Markdown => {
-            let width = if args.format == Format::Markdown { 100 } else { terminal.out.width };
-            let pages: Vec<String> = fixtures.iter().map(|one| page(one, width)).collect();
-            output.page(&pages.join("\n\n"))?;
-        }
+        Format::Markdown => output.page(&page(&fixtures).markdown())?,
+        Format::Table => output.page(&terminal.out.doc(&page(&fixtures)))?,
     }
     Ok(if is_found { Exit::Found } else { Exit::Clean })
 }
@@ -174,38 +171,30 @@ fn ends_of(scenario: &Scenario<'_>, record: &SimulationRecord) -> (Ends, Found) 
     (ends, found)
 }
 
-fn page(fixture: &FixtureCrashes<'_>, width: usize) -> String {
-    let mut lines = Vec::new();
-    for one in &fixture.playbooks {
+fn page(fixtures: &[FixtureCrashes<'_>]) -> Doc {
+    let runs = fixtures.iter().flat_map(|fixture| fixture.playbooks.iter().map(|one| (fixture.fixture, one)));
+    let cards = runs.map(|(fixture, one)| {
         let ways = text::counted(one.with_crash.len() as u64, "way to end", "ways to end");
         let points = text::counted(one.points, "moment", "moments");
-        lines.push(format!("{} under {}: the dispatcher dies at {points}, {ways}", fixture.fixture, one.playbook));
-        lines.push(format!("  without a crash: {}", one.without_crash.said()));
-        for group in one.with_crash.iter().take(SHOWN) {
-            let Point { after_input, at_ms: Millis(at), has_left } = group.first;
-            let left = if has_left { "after" } else { "before" };
-            let points = text::counted(group.points, "moment", "moments");
-            let first = format!("{points}, first {left} what input {after_input} asks for ({at} ms)");
-            let new = match group.new_unsafe.as_slice() {
-                [] => String::new(),
-                new => format!("; unsafe: {}", new.join(", ")),
-            };
-            lines.push(format!("  {first}: {}{new}", group.ends.said()));
-        }
-        match one.with_crash.len().saturating_sub(SHOWN) {
-            0 => {}
-            more => lines.push(format!("  and {} more (--format json)", text::counted(more as u64, "way", "ways"))),
-        }
-    }
-    let wrapped = lines.iter().flat_map(|line| {
-        let indent = &line[..line.len() - line.trim_start().len()];
-        let pieces = text::wrapped(&text::escape_unprintable(line), width.saturating_sub(indent.len() + 2));
-        pieces.into_iter().enumerate().map(move |(n, piece)| match n {
-            0 => format!("{indent}{piece}"),
-            _ => format!("{indent}  {piece}"),
-        })
+        let title = format!("{fixture} under {}: the dispatcher dies at {points}, {ways}", one.playbook);
+        let without = format!("without a crash: {}", one.without_crash.said());
+        Block::card(title, vec![Block::para(without), first(SHOWN, one.with_crash.iter().map(Group::said))])
     });
-    wrapped.collect::<Vec<_>>().join("\n")
+    Doc::with("", cards.collect())
+}
+
+impl Group {
+    fn said(&self) -> String {
+        let Point { after_input, at_ms: Millis(at), has_left } = self.first;
+        let left = if has_left { "after" } else { "before" };
+        let points = text::counted(self.points, "moment", "moments");
+        let new = match self.new_unsafe.as_slice() {
+            [] => String::new(),
+            new => format!("; unsafe: {}", new.join(", ")),
+        };
+        let ends = self.ends.said();
+        format!("{points}, first {left} what input {after_input} asks for ({at} ms): {ends}{new}")
+    }
 }
 
 impl Ends {

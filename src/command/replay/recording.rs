@@ -117,7 +117,7 @@ pub fn compare(
                 .help("the journal has its head alone; `--allow-empty` takes that for the same"));
         }
         compared.differences.iter_mut().for_each(|difference| hide(difference, &project.redaction));
-        return shown(args, &compared, plan, output);
+        return shown(args, &compared, plan, terminal, output);
     }
     let observer = DecisionObserver { sources: paths.sources().clone(), total: Mutex::default() };
     let stream = Stream {
@@ -144,7 +144,7 @@ pub fn compare(
                     .after(Command::new("playproof replay").paths(paths.shortest())),
             ));
     }
-    shown(args, &compared, plan, output)
+    shown(args, &compared, plan, terminal, output)
 }
 
 /// The decisions of journals, whose lines are decided again; none: the inputs are traces.
@@ -178,10 +178,17 @@ fn hide(difference: &mut DecisionDifference, redaction: &RedactionRules) {
 }
 
 /// Shows what differs.
-fn shown(args: &Args, compared: &ComparedDecisions, plan: &Plan, output: &mut Output) -> Result<Exit, Failure> {
+fn shown(
+    args: &Args,
+    compared: &ComparedDecisions,
+    plan: &Plan,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     match args.format {
         Format::Json | Format::Jsonl => output.json(compared.json(&plan.playbook.name))?,
-        Format::Table | Format::Markdown => output.page(&compared.page(plan, SHOWN))?,
+        Format::Markdown => output.page(&compared.page(plan, SHOWN).markdown())?,
+        Format::Table => output.page(&terminal.out.doc(&compared.page(plan, SHOWN)))?,
     }
     Ok(if compared.differences.is_empty() { Exit::Clean } else { Exit::Found })
 }

@@ -13,8 +13,8 @@ use playproof_engine::event::Decision;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator, contradictions};
 use playproof_engine::time::{Duration, Instant};
+use playproof_report::doc::{Block, Doc, Table, Text, first};
 use playproof_report::json::{Millis, Object, document};
-use playproof_report::table::{self, Align};
 use playproof_report::text;
 
 /// Groups of contradicting seeds that the table shows.
@@ -93,11 +93,8 @@ pub fn run(
             let seeds = Object::document("seeds/1").with("first", first).with("last", last);
             output.json(document(&seeds.with("fixtures", fixtures)))?;
         }
-        Format::Table | Format::Markdown => {
-            let width = if args.format == Format::Markdown { 100 } else { terminal.out.width };
-            let pages: Vec<String> = fixtures.iter().map(|one| page(one, seeds, width)).collect();
-            output.page(&pages.join("\n\n"))?;
-        }
+        Format::Markdown => output.page(&page(&fixtures, seeds).markdown())?,
+        Format::Table => output.page(&terminal.out.doc(&page(&fixtures, seeds)))?,
     }
     Ok(if contradicted { Exit::Found } else { Exit::Clean })
 }
@@ -138,43 +135,43 @@ fn end(record: &SimulationRecord) -> Duration {
     ends.map(|event| event.at.since(Instant::ZERO)).max().unwrap_or_default()
 }
 
-fn page(fixture: &FixtureSeeds<'_>, seeds: &RangeInclusive<u64>, width: usize) -> String {
-    let (first, last) = (seeds.start(), seeds.end());
-    let mut page =
-        vec![format!("{} with the seeds {first} to {last}", text::escape_unprintable(fixture.fixture)), String::new()];
-    let header = ["playbook", "", "lowest", "median", "highest"].map(str::to_owned);
-    let row = |name: &str, what: &str, Spread { lowest, median, highest }: Spread<String>| {
-        vec![name.to_owned(), what.to_owned(), lowest, median, highest]
+fn page(fixtures: &[FixtureSeeds<'_>], seeds: &RangeInclusive<u64>) -> Doc {
+    let card = |fixture: &FixtureSeeds<'_>| {
+        let (first, last) = (seeds.start(), seeds.end());
+        let title = format!("{} with the seeds {first} to {last}", fixture.fixture);
+        let spreads = Block::Table(spreads(&fixture.playbooks));
+        let wrong = fixture.playbooks.iter().filter(|one| !one.contradictions.is_empty()).map(contradicting);
+        Block::card(title, std::iter::once(spreads).chain(wrong).collect())
     };
-    let rows = fixture.playbooks.iter().flat_map(|one| {
+    Doc::with("", fixtures.iter().map(card).collect())
+}
+
+fn spreads(playbooks: &[PlaybookSeeds]) -> Table {
+    let mut table =
+        Table::columns([("playbook", false), ("", false), ("lowest", true), ("median", true), ("highest", true)]);
+    for one in playbooks {
         let millis = |Millis(span): &Millis| format!("{span} ms");
-        [
-            row(&one.playbook, "end of the last call", one.ends_ms.map(millis)),
-            row("", "attempts", one.attempts.map(|count| text::count(*count))),
-            row("", "waits before retries", one.waits_ms.map(millis)),
-        ]
-    });
-    let aligns = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right];
-    page.push(table::render(&header, &rows.collect::<Vec<_>>(), &aligns, width));
-    for one in &fixture.playbooks {
-        let count = one.contradictions.len() as u64;
-        if count > 0 {
-            let said = text::counted(count, "seed contradicts", "seeds contradict");
-            page.push(format!("\n{said} what the fixture expects under {}:", one.playbook));
-        }
-        let alike: Vec<&[SeedContradictions]> = one.contradictions.chunk_by(SeedContradictions::goes_on).collect();
-        let said = alike.iter().take(SHOWN).filter_map(|alike| {
-            let (first, last) = (alike.first()?, alike.last()?);
-            let seeds = if alike.len() > 1 { format!("{}-{}", first.seed, last.seed) } else { first.seed.to_string() };
-            Some(format!("  {seeds}: {}", first.says.join("; ")))
-        });
-        page.extend(said.map(|line| text::escape_unprintable(&line).into_owned()));
-        let more: usize = alike.iter().skip(SHOWN).map(|alike| alike.len()).sum();
-        if more > 0 {
-            page.push(format!("  and {} more", text::count(more as u64)));
-        }
+        let mut row = |name: &str, what: &str, Spread { lowest, median, highest }: Spread<String>| {
+            table.row([name, what, &lowest, &median, &highest].map(Text::from));
+        };
+        row(&one.playbook, "end of the last call", one.ends_ms.map(millis));
+        row("", "attempts", one.attempts.map(|count| text::count(*count)));
+        row("", "waits before retries", one.waits_ms.map(millis));
     }
-    page.join("\n")
+    table
+}
+
+/// The seeds that contradict what the fixture expects, those in a row that say the same together.
+fn contradicting(one: &PlaybookSeeds) -> Block {
+    let said = text::counted(one.contradictions.len() as u64, "seed contradicts", "seeds contradict");
+    let alike: Vec<&[SeedContradictions]> = one.contradictions.chunk_by(SeedContradictions::goes_on).collect();
+    let lines = alike.iter().map(|alike| {
+        let [from, to] = [alike.first(), alike.last()].map(|one| one.map_or(0, |one| one.seed));
+        let seeds = if from == to { from.to_string() } else { format!("{from}-{to}") };
+        format!("{seeds}: {}", alike.first().map(|one| one.says.join("; ")).unwrap_or_default())
+    });
+    let title = format!("{said} what the fixture expects under {}:", one.playbook);
+    Block::card(title, vec![first(SHOWN, lines)])
 }
 
 #[cfg(test)]

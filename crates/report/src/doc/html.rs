@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::page::{Block, Column, Doc, Item, Listed, Pair, Side, Span, SpanKind, Table, Text, TimedLine, Tone};
-use crate::html::{Cell, Document, Html, Rows, bars, source};
+use crate::html::{Document, Html, Rows, bars, source};
 use crate::text;
 
 /// The most characters of a text.
@@ -191,27 +191,35 @@ impl Drawing<'_> {
         let header = table.header.iter().map(|column| (column.name.clone(), column.is_number));
         let mut rows = Rows::new(if is_fit { "fit" } else { "" }, header);
         for row in &table.rows {
-            let cells: Vec<Cell> =
-                row.cells.iter().zip(&table.header).map(|(cell, column)| self.cell(cell, column)).collect();
-            match (table.is_head(row), row.tone) {
-                (true, _) => rows.head(&row.cells[0].plain()),
-                (false, Tone::Bad) => rows.row("changed harm", &cells),
-                (false, Tone::Doubt) => rows.row("changed", &cells),
-                (false, Tone::Plain | Tone::Strong | Tone::Soft | Tone::Good) => rows.row("", &cells),
-            }
+            let class = match row.tone {
+                _ if table.is_head(row) => "head",
+                Tone::Bad => "changed harm",
+                Tone::Doubt => "changed",
+                Tone::Plain | Tone::Strong | Tone::Soft | Tone::Good => "",
+            };
+            rows.row(class, |html| match table.is_head(row) {
+                true => html.tag("th", &[("colspan", &table.header.len().to_string())], |html| {
+                    html.text(&row.cells[0].plain());
+                }),
+                false => row.cells.iter().zip(&table.header).enumerate().for_each(|(n, (cell, column))| {
+                    self.cell(html, if n == 0 { "th" } else { "td" }, cell, column);
+                }),
+            });
         }
         rows.finish()
     }
 
-    fn cell(&self, said: &Text, column: &Column) -> Cell {
+    fn cell(&self, html: &mut Html, name: &'static str, said: &Text, column: &Column) {
         match said.0.as_slice() {
-            _ if column.is_number => Cell::Number(said.plain()),
-            [Span { said, tone: Tone::Plain, kind: SpanKind::Code }] => Cell::Code(said.clone()),
-            [Span { said, tone: Tone::Plain, kind: SpanKind::Words }, links @ ..] => Cell::Drawn(Html::of(|html| {
+            _ if column.is_number => html.line(name, "n", &said.plain()),
+            [Span { said, tone: Tone::Plain, kind: SpanKind::Code }] => {
+                html.element(name, "", |html| html.code(&text::fitted(said, SAID)));
+            }
+            [Span { said, tone: Tone::Plain, kind: SpanKind::Words }, links @ ..] => html.element(name, "", |html| {
                 html.name(&text::fitted(&below(said), SAID));
                 links.iter().for_each(|span| self.span(html, span, false));
-            })),
-            _ => Cell::Drawn(Html::of(|html| self.line(html, said))),
+            }),
+            _ => html.element(name, "", |html| self.line(html, said)),
         }
     }
 
@@ -225,9 +233,15 @@ impl Drawing<'_> {
             let header = times.into_iter().chain([("", false)]).chain(has_ledger.then_some(("ledger", false)));
             let mut rows = Rows::new("lines", header);
             for line in side.lines.iter().take(LINES) {
-                let said = text::fitted(&line.said.plain(), LINE).into_owned();
-                let (at, booked) = (has_times.then_some(&*line.at), has_ledger.then_some(&*line.booked));
-                rows.timeline(if line.is_marked { "departs" } else { "" }, at, class(line.said.tone()), &said, booked);
+                rows.row(if line.is_marked { "departs" } else { "" }, |html| {
+                    if has_times {
+                        html.line("td", "at", &line.at);
+                    }
+                    html.line("td", class(line.said.tone()), &text::fitted(&line.said.plain(), LINE));
+                    if has_ledger {
+                        html.line("td", "ledger", &line.booked);
+                    }
+                });
             }
             html.add(&rows.finish());
             let more = side.lines.len().saturating_sub(LINES) as u64;
@@ -248,8 +262,11 @@ fn below(label: &str) -> String {
 fn listing(lines: &[Listed]) -> Html {
     let mut rows = Rows::new("lines mono", ["", "", ""].map(|name| (name, false)));
     for line in lines {
-        let class = if line.is_marked { "changed" } else { "" };
-        rows.listing(class, &line.mark, &line.number.to_string(), &text::fitted(&line.text, LINE));
+        rows.row(if line.is_marked { "changed" } else { "" }, |html| {
+            html.line("td", "at", &line.mark);
+            html.line("td", "at", &line.number.to_string());
+            html.line("td", "", &text::fitted(&line.text, LINE));
+        });
     }
     Html::of(|html| html.element("div", "source", |html| html.add(&rows.finish())))
 }

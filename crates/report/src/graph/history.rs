@@ -1,14 +1,11 @@
 //! The history of a run under a graph, and what is valid at one moment of it.
 
-use std::fmt::Write;
-
+use crate::doc::{Block, Doc, Table, Text};
 use crate::json::{Object, document};
-use crate::table::{self, Align};
 use crate::text;
 use playproof_analysis::graph::{HistoryStep, Tried};
 use playproof_engine::event::{PlaybookNames, ValidNext};
 use playproof_engine::ids::ActionId;
-use playproof_formats::text::escape_unprintable;
 
 fn actions<'a>(names: &'a PlaybookNames, ids: &[ActionId]) -> Vec<&'a str> {
     ids.iter().map(|id| names.action(*id)).collect()
@@ -34,10 +31,9 @@ pub fn history(names: &PlaybookNames, steps: &[HistoryStep]) -> String {
     document(&Object::document("graph-history/1").with("steps", steps))
 }
 
-/// The same as a table.
-pub fn history_table(names: &PlaybookNames, steps: &[HistoryStep], width: usize) -> String {
-    let header = ["seq", "action", "ended", "valid next", "withheld"].map(str::to_owned);
-    let mut rows = Vec::new();
+/// The same as a page.
+pub fn history_page(names: &PlaybookNames, steps: &[HistoryStep]) -> Doc {
+    let mut table = Table::named(["seq", "action", "ended", "valid next", "withheld"]);
     for (seq, step) in steps.iter().enumerate() {
         let refused = step.refused.map(|why| format!("refused: {}", why.as_str()));
         let ended = match (step.queue, refused) {
@@ -46,16 +42,11 @@ pub fn history_table(names: &PlaybookNames, steps: &[HistoryStep], width: usize)
             (None, Some(refused)) => refused,
             (None, None) => step.outcome.to_owned(),
         };
-        let row = [
-            seq.to_string(),
-            escape_unprintable(&step.action).into_owned(),
-            ended,
-            actions(names, &step.valid.next).join(", "),
-            actions(names, &step.valid.withheld).join(", "),
-        ];
-        rows.push(row.to_vec());
+        let (next, withheld) = (actions(names, &step.valid.next), actions(names, &step.valid.withheld));
+        let cells = [seq.to_string(), step.action.clone(), ended, next.join(", "), withheld.join(", ")];
+        table.row(cells.map(Text::from));
     }
-    table::render(&header, &rows, &[Align::Left; 5], width) + "\n"
+    Doc::with("", vec![Block::Table(table)])
 }
 
 /// What is valid after some calls of a run, as JSON.
@@ -81,27 +72,23 @@ pub fn next(names: &PlaybookNames, after: usize, valid: &ValidNext, tried: Optio
 }
 
 /// The same for people.
-pub fn next_page(names: &PlaybookNames, after: usize, valid: &ValidNext, tried: Option<&Tried>) -> String {
+pub fn next_page(names: &PlaybookNames, after: usize, valid: &ValidNext, tried: Option<&Tried>) -> Doc {
     let listed = |names: Vec<&str>| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     let state = valid.position.map_or("the beginning", |id| names.action(id));
     let calls = text::counted(after as u64, "call", "calls");
-    let mut page = format!("after {calls}, at {state}\nvalid now: {}\n", listed(actions(names, &valid.next)));
-    if !valid.withheld.is_empty() {
-        let withheld = listed(actions(names, &valid.withheld));
-        let _ = writeln!(page, "withheld, because it may still be at work: {withheld}"); // writing to a String cannot fail
-    }
-    if let Some(tried) = tried {
-        let call = escape_unprintable(&tried.name);
-        let then = listed(tried.then.iter().map(String::as_str).collect());
-        let said = match &tried.refused {
+    let tried = tried.map_or_else(String::new, |tried| {
+        let (call, then) = (&tried.name, listed(tried.then.iter().map(String::as_str).collect()));
+        match &tried.refused {
             None => format!("a call of {call} would be let through; if it succeeds, valid then: {then}"),
             Some((why, message)) => {
-                let message =
-                    message.as_deref().map_or_else(String::new, |text| format!(" ({})", escape_unprintable(text)));
+                let message = message.as_deref().map_or_else(String::new, |text| format!(" ({text})"));
                 format!("a call of {call} would be refused: {}{message}; valid still: {then}", why.as_str())
             }
-        };
-        let _ = writeln!(page, "{said}");
-    }
-    page
+        }
+    });
+    let pairs = [
+        ("valid now", listed(actions(names, &valid.next))),
+        ("withheld, because it may still be at work", actions(names, &valid.withheld).join(", ")),
+    ];
+    Doc::with(format!("after {calls}, at {state}"), vec![Block::pairs(pairs), Block::para(tried)])
 }

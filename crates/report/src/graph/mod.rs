@@ -5,5 +5,5 @@ mod history;
 mod show;
 
 pub use draft::yaml;
-pub use history::{history, history_table, next, next_page};
-pub use show::{dot, json, mermaid, table};
+pub use history::{history, history_page, next, next_page};
+pub use show::{dot, json, mermaid, page};

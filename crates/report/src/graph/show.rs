@@ -1,9 +1,9 @@
-//! A graph as a table, as JSON, and as drawings that other programs make: Mermaid and DOT.
+//! A graph as a page, as JSON, and as drawings that other programs make: Mermaid and DOT.
 
 use std::fmt::Write;
 
+use crate::doc::{Block, Doc, Table};
 use crate::json::{Object, document};
-use crate::table::{self, Align};
 use playproof_engine::ids::ActionId;
 use playproof_engine::playbook::{Action, Graph, Playbook};
 
@@ -24,27 +24,29 @@ fn body(action: &Action) -> String {
 }
 
 /// Each action with its tool and what may follow it.
-pub fn table(playbook: &Playbook, graph: &Graph, width: usize) -> String {
-    let header = ["action", "tool", "next"].map(str::to_owned);
-    let mut rows = vec![vec!["(begin)".to_owned(), String::new(), names(playbook, &graph.entry).join(", ")]];
-    for (action, next) in playbook.actions.iter().zip(&graph.next) {
+pub fn page(playbook: &Playbook, graph: &Graph) -> Doc {
+    let mut table = Table::named(["action", "tool", "next"]);
+    let mut row = |action: &str, tool: &str, next: &[ActionId]| {
         let next = if next.is_empty() { "(end)".to_owned() } else { names(playbook, next).join(", ") };
-        rows.push(vec![action.name.to_string(), body(action), next]);
+        table.row([action.into(), tool.into(), next.into()]);
+    };
+    row("(begin)", "", &graph.entry);
+    for (action, next) in playbook.actions.iter().zip(&graph.next) {
+        row(&action.name, &body(action), next);
     }
-    let mut page = table::render(&header, &rows, &[Align::Left; 3], width);
-    let _ = write!(page, "\n\ntools that no action has: {}\n", graph.others.as_str()); // writing to a String cannot fail
-    if let Some(stuck) = graph.stuck {
+    let stuck = graph.stuck.map_or_else(String::new, |stuck| {
         let queue = playbook.queues.get(stuck.queue.index()).map_or("?", |name| name);
-        let _ = writeln!(page, "the same refused call {} times in a row: queue {queue}", stuck.after);
-    }
-    page
+        format!("queue {queue}, after {} times in a row", stuck.after)
+    });
+    let rest = [("tools that no action has", graph.others.as_str().to_owned()), ("the same refused call", stuck)];
+    Doc::with("", vec![Block::Table(table), Block::pairs(rest)])
 }
 
 /// A state diagram of Mermaid.
 pub fn mermaid(playbook: &Playbook, graph: &Graph) -> String {
     let mut text = "stateDiagram-v2\n".to_owned();
     let mut line = |words: std::fmt::Arguments<'_>| {
-        let _ = writeln!(text, "    {words}"); // as above
+        let _ = writeln!(text, "    {words}"); // writing to a String cannot fail
     };
     for (n, action) in playbook.actions.iter().enumerate() {
         line(format_args!("state \"{}\" as a{n}", action.name));

@@ -12,4 +12,4 @@ pub(crate) use chart::bars;
 pub(crate) use document::Document;
 pub use document::is_page;
 pub use markup::Html;
-pub(crate) use table::{Cell, Rows};
+pub(crate) use table::Rows;

@@ -1,26 +1,30 @@
 //! The list of proposals.
 
-use crate::table;
-use crate::table::Align;
-use crate::text::{counted, escape_unprintable};
+use crate::doc::{Block, Doc, Table, Text};
+use crate::text::counted;
 use playproof_analysis::proposal::{Applied, GateKind, ProposalReport, verdicts};
+use playproof_formats::shell::Command;
 
-/// A proposal in the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    cells: [String; 5],
+/// The list; a proposal that does not fit its playbook has no trial, one whose files cannot be read no playbook either.
+#[derive(Debug)]
+pub struct ProposalList(Table);
+
+impl Default for ProposalList {
+    fn default() -> ProposalList {
+        ProposalList(Table::named(["proposal", "playbook", "verdicts", "state", "base"]))
+    }
 }
 
-impl Listed {
-    /// A proposal whose files cannot be read.
-    pub fn unreadable(id: &str) -> Listed {
-        Listed::of([id, "", "", "cannot be read", ""])
+impl ProposalList {
+    /// Adds a proposal whose files cannot be read.
+    pub fn unreadable(&mut self, id: &str) {
+        self.add([id, "", "", "cannot be read", ""]);
     }
 
-    /// A proposal with its trial; none if it does not fit its playbook.
-    pub fn new(id: &str, playbook: &str, tried: Option<(&Applied, &ProposalReport)>) -> Listed {
+    /// Adds a proposal with its trial; none if it does not fit its playbook.
+    pub fn tried(&mut self, id: &str, playbook: &str, tried: Option<(&Applied, &ProposalReport)>) {
         let Some((applied, ProposalReport { playbook, gates, .. })) = tried else {
-            return Listed::of([id, playbook, "", "does not fit the playbook", ""]);
+            return self.add([id, playbook, "", "does not fit the playbook", ""]);
         };
         let verdicts = verdicts(applied).join(", ");
         let has_moved = gates.iter().any(|gate| gate.kind == GateKind::BaseMoved);
@@ -31,17 +35,15 @@ impl Listed {
                 format!("{}, and {}", first.kind, counted(more.len() as u64, "more objection", "more objections"))
             }
         };
-        Listed::of([id, playbook, &verdicts, &state, if has_moved { "moved" } else { "current" }])
+        self.add([id, playbook, &verdicts, &state, if has_moved { "moved" } else { "current" }]);
     }
 
-    fn of(cells: [&str; 5]) -> Listed {
-        Listed { cells: cells.map(|cell| escape_unprintable(cell).into_owned()) }
+    fn add(&mut self, cells: [&str; 5]) {
+        self.0.row(cells.map(Text::from));
     }
-}
 
-/// The list as a page of `width` columns.
-pub fn list(proposals: &[Listed], width: usize) -> String {
-    let rows: Vec<Vec<String>> = proposals.iter().map(|listed| listed.cells.to_vec()).collect();
-    let header = ["proposal", "playbook", "verdicts", "state", "base"].map(str::to_owned);
-    table::render(&header, &rows, &[Align::Left; 5], width)
+    /// The list as a page.
+    pub fn page(self) -> Doc {
+        Doc::with("", vec![Block::Table(self.0), Block::Next(Command::new("playproof propose check"))])
+    }
 }

@@ -8,6 +8,6 @@ mod row;
 
 pub use draft::{adr, kept_as, note, title, verdict_there};
 pub use json::json;
-pub use list::{Listed, list};
+pub use list::ProposalList;
 pub use page::{MARKER, page, proposals, rows};
 pub(crate) use row::row;
