@@ -21,6 +21,7 @@ use playproof_report::doc::Block;
 use playproof_report::text;
 use playproof_report::verify::{Shown, counterexamples};
 use playproof_serve::chain::{Chain, Wanted, verify as verify_chain};
+use serde_json::Value;
 
 /// States that are looked at for the playbook that lies: more than it has.
 const STATES: u64 = 10_000;
@@ -127,11 +128,12 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         None => first,
         Some(name) => DEMOS.iter().find(|demo| demo.name == name).ok_or_else(|| unknown(name))?,
     };
-    let (page, exit) = match &demo.shows {
-        Shows::Fixture { text, playbooks, told } => rehearsed(text, playbooks, *told, terminal)?,
-        Shows::Crash { text, playbook } => crash(text, playbook, terminal)?,
-        Shows::Lie { playbook, property } => lie(playbook, *property, terminal)?,
+    let (blocks, is_found) = match &demo.shows {
+        Shows::Fixture { text, playbooks, told } => rehearsed(text, playbooks, *told)?,
+        Shows::Crash { text, playbook } => crash(text, playbook)?,
+        Shows::Lie { playbook, property } => lie(playbook, *property)?,
     };
+    let (page, exit) = (terminal.out.drawn(&blocks), if is_found { Exit::Found } else { Exit::Clean });
     let (palette, width) = (terminal.out.palette(), text::prose(terminal.out.width));
     let mut whole = format!("{}: {}\n\n{page}\n\n", palette.strong(demo.name), demo.published);
     let harm = if exit == Exit::Found { " The exit code is 1, as it should be." } else { "" };
@@ -167,39 +169,54 @@ fn unknown(name: &str) -> Failure {
     failure.next("playproof demo").near(did_you_mean(name, names), "playproof demo")
 }
 
-/// A fixture under the playbooks, side by side, and what the agent is told.
+/// A fixture under the playbooks, side by side, and what the agent is told; whether harm was done, or something that was said
+/// is not so.
 fn rehearsed(
     text: &str,
     playbooks: &[&str],
     told: Option<(&str, EnvelopeKind)>,
-    terminal: &Terminal,
-) -> Result<(String, Exit), Failure> {
+) -> Result<(Vec<Block>, bool), Failure> {
     let fixture = fixture::parse(Source::whole("demo", text))?;
     let plans = playbooks.iter().map(|name| Ok(((*name).to_owned(), plan(name)?)));
     let plans = plans.collect::<Result<Vec<_>, Failure>>()?;
     let rehearsal = Rehearsal::run("demo", &fixture, &plans, None).with_envelope(told.map(|(_, kind)| kind));
-    let mut page = terminal.out.drawn(&rehearsal.overview());
+    let (mut blocks, mut is_found) = (rehearsal.overview(), rehearsal.exit(false) == Exit::Found);
     if let Some(most) = rehearsal.peak_in_flight().filter(|most| *most > 1) {
-        page.push_str(&format!("\n\nAt most {most} calls were out at the same time."));
+        blocks.push(Block::para(format!("At most {most} calls were out at the same time.")));
     }
-    if let Some((call, _)) = told
+    if let Some((call, kind)) = told
         && let Some(envelope) = rehearsal.envelope_of(call)
     {
-        page.push_str(&format!("\n\nThe agent gets, for `{call}`:\n{envelope}"));
-        page.push_str(&audited(&rehearsal));
+        blocks.push(Block::Lines(format!("The agent gets, for `{call}`:\n{envelope}")));
+        if kind == EnvelopeKind::Failure {
+            let mut lines = Vec::new();
+            rehearsal.write_audit_lines(&mut lines);
+            let is_kept = is_audited(&envelope, &lines);
+            is_found |= !is_kept;
+            blocks.push(Block::para(match is_kept {
+                true => "The audit log has a line with this `audit_id`. Its chain of hashes is whole; with that line altered, it is not.",
+                false => "The audit log has no line with this `audit_id`, or its chain of hashes does not show what was altered.",
+            }));
+        }
     }
-    Ok((page, rehearsal.exit(false)))
+    Ok((blocks, is_found))
 }
 
-/// The audit lines of the failed calls as a chain, and whether it is whole; nothing if no call failed.
-fn audited(rehearsal: &Rehearsal<'_>) -> String {
-    let (mut lines, mut linked) = (Vec::new(), Vec::new());
-    rehearsal.write_audit_lines(&mut lines);
-    Chain::default().link(&mut linked, &lines);
-    let Ok(verified) = verify_chain(&linked, &Wanted::default()) else { return String::new() };
-    let is_whole = if verified.problems.is_empty() { "whole" } else { "not whole" };
-    let entries = text::counted(verified.entries, "line", "lines");
-    format!("\n\nThe audit log has {entries}, and its chain of hashes is {is_whole}; its head is\n{}", verified.head)
+/// Whether the audit lines have that of an envelope, and none of them can be altered without being found in their chain.
+fn is_audited(envelope: &str, lines: &[u8]) -> bool {
+    let mut linked = Vec::new();
+    Chain::default().link(&mut linked, lines);
+    let linked = String::from_utf8_lossy(&linked);
+    let altered = linked.replace("\"retriable\":false", "\"retriable\":true");
+    let is_whole = |text: &str| {
+        verify_chain(text.as_bytes(), &Wanted::default()).is_ok_and(|verified| verified.problems.is_empty())
+    };
+    let id = |line: &str, at: &str| Some(serde_json::from_str::<Value>(line).ok()?.pointer(at)?.as_str()?.to_owned());
+    let told = id(envelope, "/error/audit_id");
+    told.is_some()
+        && linked.lines().any(|line| id(line, "/audit_id") == told)
+        && is_whole(&linked)
+        && !is_whole(&altered)
 }
 
 fn plan(name: &str) -> Result<Plan, Failure> {
@@ -207,18 +224,49 @@ fn plan(name: &str) -> Result<Plan, Failure> {
     Ok(Plan::new(playbooks::loaded(source, name)?.playbook, &Tools::default()))
 }
 
-/// A fixture whose dispatcher dies, without a journal beside with one; exits as the first.
-fn crash(text: &str, playbook: &str, terminal: &Terminal) -> Result<(String, Exit), Failure> {
+/// A fixture whose dispatcher dies, without a journal beside with one; whether more was done without.
+fn crash(text: &str, playbook: &str) -> Result<(Vec<Block>, bool), Failure> {
     let fixture = fixture::parse(Source::whole("demo", text))?;
-    Ok((terminal.out.drawn(&[Block::Table(beside_journal(&plan(playbook)?, &fixture))]), Exit::Found))
+    let (table, is_worse) = beside_journal(&plan(playbook)?, &fixture);
+    Ok((vec![Block::Table(table)], is_worse))
 }
 
-/// The shortest script of answers under which a playbook breaks a property.
-fn lie(playbook: &str, property: FindingId, terminal: &Terminal) -> Result<(String, Exit), Failure> {
+/// The shortest script of answers under which a playbook breaks a property, if there is one.
+fn lie(playbook: &str, property: FindingId) -> Result<(Vec<Block>, bool), Failure> {
     let loaded = playbooks::loaded(Source::whole("refunds.yaml", playbook), "refunds")?;
     let plan = Plan::new(loaded.playbook.clone(), &Tools::default());
     let jobs = Threads::default().number();
     let question = Question { playbook: "refunds", properties: &[property], states: STATES, jobs, changed: None };
-    let shown = Shown { result: &verify(&plan, &question), plan: &plan, loaded: &loaded, against: None };
-    Ok((terminal.out.drawn(&counterexamples(&shown)), Exit::Found))
+    let result = verify(&plan, &question);
+    let shown = Shown { result: &result, plan: &plan, loaded: &loaded, against: None };
+    Ok((counterexamples(&shown), result.counterexamples().next().is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_in_which_nothing_goes_wrong_finds_nothing() {
+        let [conflict, .., dies, lies] = &DEMOS;
+        let (Shows::Fixture { text, .. }, Shows::Crash { text: dying, playbook }) = (&conflict.shows, &dies.shows)
+        else {
+            panic!("the order of the examples")
+        };
+        let is_found = |found: Result<(Vec<Block>, bool), Failure>| found.is_ok_and(|(_, is_found)| is_found);
+        assert!(is_found(crash(dying, playbook)) && !is_found(crash(text, "standard")));
+        let Shows::Lie { playbook, property } = lies.shows else { panic!("the last one") };
+        let mended = playbook.replace("effect: not_applied", "effect: unknown");
+        assert!(is_found(lie(playbook, property)) && !is_found(lie(&mended, property)));
+    }
+
+    #[test]
+    fn an_audit_log_without_the_line_of_the_envelope_is_no_proof() {
+        let envelope = r#"{"error":{"audit_id":"audit-1"}}"#;
+        let line = |id: &str, retriable: bool| format!(r#"{{"audit_id":"{id}","retriable":{retriable}}}"#) + "\n";
+        assert!(is_audited(envelope, line("audit-1", false).as_bytes()));
+        assert!(!is_audited(envelope, line("audit-2", false).as_bytes()));
+        assert!(!is_audited(envelope, line("audit-1", true).as_bytes()), "nothing in it was altered");
+        assert!(!is_audited(r#"{"error":{}}"#, b"{}\n"));
+    }
 }

@@ -130,8 +130,9 @@ fn with_each_crash(name: &str, plan: &Plan, fixture: &Fixture, forgets: bool) ->
     PlaybookCrashes { playbook: name.to_owned(), points, without_crash: ends, with_crash }
 }
 
-/// How everything ends in a fixture whose dispatcher dies by itself: without its journal, and with it.
-pub fn beside_journal(plan: &Plan, fixture: &Fixture) -> Table {
+/// How everything ends in a fixture whose dispatcher dies by itself: without its journal, and with it; whether more was done
+/// upstream without.
+pub fn beside_journal(plan: &Plan, fixture: &Fixture) -> (Table, bool) {
     let ends = [true, false].map(|forgets| {
         let mut scenario = Scenario::of_fixture(fixture, plan);
         scenario.crash.iter_mut().for_each(|crash| crash.forgets = forgets);
@@ -147,7 +148,8 @@ pub fn beside_journal(plan: &Plan, fixture: &Fixture) -> Table {
     }
     row("upstream calls", &|ends| text::count(ends.upstream_calls));
     row("effects upstream", &|ends| text::count(ends.effects));
-    table
+    let [without, with] = &ends;
+    (table, without.effects > with.effects)
 }
 
 /// How a run ended, and the unsafe findings by its playbook.
