@@ -49,7 +49,7 @@ pub type Args = Given<Options>;
 Examples:
   playproof init                            a project in this folder
   playproof init refunds                    in a folder of that name
-  playproof init --from trace.jsonl         with facts about the tools of the trace, and a failure of it as a fixture
+  playproof init --from trace.jsonl         with its tools, and as a fixture its worst failure that a rule matches
   playproof init --from a.log --from b.log  a log that is not recognised gets a drafted mapping
   playproof init --from a.log --map m.yaml  the mapping is there already
 
