@@ -2,6 +2,8 @@
 //! dots; in any other glob they match every character. Knows no tool and no key.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -17,10 +19,17 @@ const DEEPEST: usize = 16;
 /// The most bytes of a compiled glob.
 const LARGEST: usize = 10 << 20;
 
+/// The most compiled globs of tools that are kept.
+const MOST_KEPT: usize = 1_000;
+
+/// Globs of tools by their patterns. Compiling is slow, and the same glob is compiled for each playbook and fixture that has it.
+static KEPT: Mutex<BTreeMap<String, Glob>> = Mutex::new(BTreeMap::new());
+
 /// A compiled glob.
 #[derive(Clone, Debug)]
 pub struct Glob {
-    regex: Regex,
+    /// Shared, because a copy would begin without what earlier searches have learned.
+    regex: Arc<Regex>,
     ignores_case: bool,
 }
 
@@ -60,7 +69,9 @@ impl Glob {
             .case_insensitive(ignores_case)
             .size_limit(LARGEST)
             .build();
-        regex.map(|regex| Glob { regex, ignores_case }).map_err(|_| "it is too large when compiled".to_owned())
+        regex
+            .map(|regex| Glob { regex: Arc::new(regex), ignores_case })
+            .map_err(|_| "it is too large when compiled".to_owned())
     }
 
     /// The glob of a tool pattern; none for a plain name, which is compared exactly.
@@ -71,8 +82,17 @@ impl Glob {
         if !is_glob(pattern) {
             return Ok(None);
         }
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(glob) = kept.get(pattern) {
+            return Ok(Some(glob.clone()));
+        }
         Glob::new(pattern)?; // its limits and its errors are those of every glob
-        Glob::of_regex(&tool_regex(pattern), false).map(Some)
+        let glob = Glob::of_regex(&tool_regex(pattern), false)?;
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(pattern.to_owned(), glob.clone());
+        Ok(Some(glob))
     }
 
     /// Whether the glob matches all of `text`.

@@ -94,9 +94,9 @@ impl ToolFacts {
 /// Tool facts by name or glob.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tools {
-    rows: Vec<ToolRow>,
+    rows: Arc<[ToolRow]>,
     /// Weaker rows, the strongest first. They supply the facts that stronger rows omit.
-    weaker: Vec<Vec<ToolRow>>,
+    weaker: Vec<Arc<[ToolRow]>>,
     /// Whether any row says what arguments its tool takes.
     any_schema: bool,
     /// Whether any row names a server.
@@ -260,7 +260,7 @@ impl ToolRow {
 impl Tools {
     /// The rows in the order of the file.
     pub fn new(rows: Vec<ToolRow>) -> Tools {
-        Tools::of(rows, Vec::new())
+        Tools::of(rows.into(), Vec::new())
     }
 
     /// The rows in the order of the file.
@@ -272,11 +272,11 @@ impl Tools {
     #[must_use]
     pub fn over(&self, weaker: &Tools) -> Tools {
         let weaker = self.weaker.iter().chain([&weaker.rows]).chain(&weaker.weaker).cloned().collect();
-        Tools::of(self.rows.clone(), weaker)
+        Tools::of(Arc::clone(&self.rows), weaker)
     }
 
-    fn of(rows: Vec<ToolRow>, weaker: Vec<Vec<ToolRow>>) -> Tools {
-        let any = |says: fn(&ToolRow) -> bool| rows.iter().chain(weaker.iter().flatten()).any(says);
+    fn of(rows: Arc<[ToolRow]>, weaker: Vec<Arc<[ToolRow]>>) -> Tools {
+        let any = |says: fn(&ToolRow) -> bool| weaker.iter().chain([&rows]).any(|rows| rows.iter().any(says));
         let (any_schema, any_server) = (any(|row| row.schema.is_some()), any(|row| row.server.is_some()));
         let any_request = any(|row| row.same_if.is_some() || row.facts.across_runs);
         let any_once = any(|row| row.facts.once);
@@ -331,8 +331,8 @@ impl Tools {
 
     /// Whether a row says what arguments its tool takes, or that it needs a key.
     pub fn check_requests(&self) -> bool {
-        let mut rows = [&self.rows].into_iter().chain(&self.weaker).flatten();
-        self.any_schema || rows.any(|row| row.facts.needs_key)
+        let mut rows = self.weaker.iter().chain([&self.rows]);
+        self.any_schema || rows.any(|rows| rows.iter().any(|row| row.facts.needs_key))
     }
 
     /// Whether the weakest matching row supplies a fact of `tool` that every stronger one omits.
