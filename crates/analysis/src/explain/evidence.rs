@@ -3,12 +3,13 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
 
 use super::distrust::InputGaps;
 use super::other_call::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
 use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, has_steps, judge_attempts, told_at};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
-use playproof_engine::classify::{Classification, KnownFailures, reads_as_unanswered};
+use playproof_engine::classify::{Classification, FailedAttempt, KnownFailures, keyed_for, reads_as_unanswered};
 use playproof_engine::event::{EffectClaim, Finding};
 use playproof_engine::evidence::{Against, Moment};
 use playproof_engine::ids::AttemptNo;
@@ -19,7 +20,7 @@ use playproof_intake::call::{CompletedCall, is_unclear_reversal};
 use playproof_intake::origin::Sources;
 
 /// The effects that the recorded answers of one call prove, whatever the playbook uses of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProvedEffects {
     /// Attempts answered with ok, at once or late.
     pub made: u32,
@@ -71,7 +72,7 @@ impl ProvedEffects {
 }
 
 /// What the recorded answers of one call prove.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AnswerEvidence {
     /// Its effects.
     pub proved: ProvedEffects,
@@ -85,9 +86,16 @@ pub struct AnswerEvidence {
     pub refused_before: bool,
 }
 
+/// What the failures say that were read before. To read one takes as long as to replay its call, and a trace repeats few.
+type ReadFailures = KnownFailures<(Classification, UpstreamSaid)>;
+
 impl AnswerEvidence {
     /// The evidence of the answers of a call.
     pub fn of(call: &RecordedCall, plan: &Plan, facts: ToolFacts) -> AnswerEvidence {
+        AnswerEvidence::read(call, plan, facts, &mut ReadFailures::default())
+    }
+
+    fn read(call: &RecordedCall, plan: &Plan, facts: ToolFacts, known: &mut ReadFailures) -> AnswerEvidence {
         let mut evidence = AnswerEvidence { proved: ProvedEffects::of(call), ..AnswerEvidence::default() };
         let mut late = call.late_answers();
         let mut expected = AttemptNo::FIRST;
@@ -97,10 +105,10 @@ impl AnswerEvidence {
             }
             expected = number.next();
             let answers = std::iter::once(answer).chain(late.remove(&number).unwrap_or_default());
-            evidence.add_attempt(call, plan, facts, (number, answers));
+            evidence.add_attempt(call, plan, (facts, known), (number, answers));
         }
         for (number, answers) in late {
-            evidence.add_attempt(call, plan, facts, (number, answers.into_iter()));
+            evidence.add_attempt(call, plan, (facts, known), (number, answers.into_iter()));
         }
         if call.is_unanswered() && evidence.claim.is_some() {
             evidence.add(EffectClaim::Unknown);
@@ -114,7 +122,7 @@ impl AnswerEvidence {
         &mut self,
         call: &RecordedCall,
         plan: &Plan,
-        facts: ToolFacts,
+        (facts, known): (ToolFacts, &mut ReadFailures),
         (number, answers): (AttemptNo, impl Iterator<Item = &'a RecordedAnswer>),
     ) {
         let mut answers = answers.peekable();
@@ -130,11 +138,16 @@ impl AnswerEvidence {
             }
             Reply::Suspected(_) | Reply::Unfinished(_) => EffectClaim::Unknown,
             Reply::Failed(error) => {
-                let Some(Classification { verdict, rule }) = plan.recorded_verdict(call, facts, answer, number) else {
-                    return EffectClaim::NotApplied;
-                };
-                let said = UpstreamSaid::of(error.as_deref(), verdict, call.key(), facts, plan);
-                self.said = self.said.or(said);
+                if plan.playbook.graph.is_some() && answer.gate_refusal().is_some() {
+                    return EffectClaim::NotApplied; // nothing was sent
+                }
+                let keyed = keyed_for(error.as_deref(), call.key());
+                let failed = FailedAttempt { error: error.as_ref(), tool: call.tool(), facts, keyed, attempt: number };
+                let (Classification { verdict, rule }, said) = known.get(plan.classifier.asks(), &failed, |signal| {
+                    let classified = plan.classifier.classify(signal);
+                    (classified, UpstreamSaid::of(error.as_deref(), classified.verdict, keyed, plan))
+                });
+                self.said = self.said.or(UpstreamSaid { resent: facts.resends, ..said });
                 let claimed = plan.playbook.claimed((verdict, rule), call.key_history, self.claim);
                 self.refused_before |= claimed != plan.playbook.verdict(verdict).effect;
                 claimed
@@ -211,21 +224,28 @@ pub struct InRun {
     pub record: Option<Box<SimulationRecord>>,
 }
 
-/// The calls of all inputs that may bear on a wanted one. Keeps some 140 bytes for each write, and for each read that the
-/// upstream refused.
+/// The calls of all inputs that may bear on a wanted one. Keeps some 90 bytes for each write, and for each read that the
+/// upstream refused; once the wanted call is found, only for those that bear on it.
 #[derive(Default)]
-pub struct CallBook(Vec<BookedCall>);
+pub struct CallBook {
+    calls: Vec<BookedCall>,
+    /// The wanted call, once it is found.
+    about: Option<SentIn>,
+    /// What the answers of calls show: few calls show something of their own.
+    shown: Vec<AnswerEvidence>,
+    shown_at: BTreeMap<AnswerEvidence, u32>,
+    failures: ReadFailures,
+    /// The calls that redeemed a reversal token, with their input and a mark of run and token.
+    redeemed: BTreeMap<Place, (u32, u128)>,
+}
 
-/// What the answers of one call show.
+/// One call, and where what its answers show stands.
 struct BookedCall {
-    identity: RequestIdentity,
     sent: SentIn,
     place: Place,
     at: Option<Instant>,
     number_in_run: u32,
-    /// Its input, and a mark of its run and reversal token, if it redeemed one.
-    redeemed: Option<(u32, u128)>,
-    evidence: AnswerEvidence,
+    evidence: u32,
     writes: bool,
 }
 
@@ -296,6 +316,11 @@ impl<'a> EvidenceCollector<'a> {
         AtClose { findings, number }
     }
 
+    /// Keeps what bears on this call alone, from now on too.
+    pub fn keep_what_bears_on(&mut self, closed: &CompletedCall) {
+        self.book.keep_what_bears_on(closed, self.plan);
+    }
+
     fn note_ended(&mut self) {
         for ended in self.sessions.take_ended() {
             if ended.token_spent {
@@ -335,7 +360,12 @@ impl<'a> EvidenceCollector<'a> {
 
 impl CallBook {
     fn add(&mut self, closed: &CompletedCall, plan: &Plan, facts: ToolFacts) {
-        let evidence = AnswerEvidence::of(closed.raw(), plan, facts);
+        let sent = sent_in(closed, facts);
+        let token = closed.token_mark();
+        if token.is_none() && self.about.is_some_and(|about| !may_bear_on(&about, &sent)) {
+            return;
+        }
+        let evidence = AnswerEvidence::read(closed.raw(), plan, facts, &mut self.failures);
         let writes = facts.access == Access::Write;
         if !writes
             && (UpstreamSaid { more: false, resent: false, told_not_to: false, ..evidence.said })
@@ -343,35 +373,50 @@ impl CallBook {
         {
             return;
         }
-        self.0.push(BookedCall {
-            identity: identity(closed, facts),
-            sent: sent_in(closed, facts),
-            place: closed.raw().place,
-            at: closed.raw().at,
-            number_in_run: closed.raw().number_in_run,
-            redeemed: closed
-                .token_mark()
-                .filter(|_| evidence.proved.taken_back > 0)
-                .map(|token| (closed.raw().place.input, token)),
-            evidence,
-            writes,
-        });
+        let (place, at, number_in_run) = (closed.raw().place, closed.raw().at, closed.raw().number_in_run);
+        if let Some(token) = token.filter(|_| evidence.proved.taken_back > 0) {
+            self.redeemed.insert(place, (place.input, token));
+        }
+        let evidence = self.number_of(evidence);
+        self.calls.push(BookedCall { sent, place, at, number_in_run, evidence, writes });
+    }
+
+    /// Where what the answers of a call show stands.
+    fn number_of(&mut self, evidence: AnswerEvidence) -> u32 {
+        *self.shown_at.entry(evidence).or_insert_with(|| {
+            self.shown.push(evidence);
+            u32::try_from(self.shown.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    fn keep_what_bears_on(&mut self, closed: &CompletedCall, plan: &Plan) {
+        let about = sent_in(closed, plan.facts_of(closed.raw()));
+        self.calls.retain(|booked| may_bear_on(&about, &booked.sent) || self.redeemed.contains_key(&booked.place));
+        self.calls.shrink_to_fit();
+        self.about = Some(about);
+    }
+
+    /// What the answers of a call show. A reversal whose token several calls redeemed is doubted.
+    fn evidence(&self, booked: &BookedCall) -> AnswerEvidence {
+        let evidence = self.shown.get(booked.evidence as usize).copied().unwrap_or_default();
+        let is_shared = |token| self.redeemed.values().filter(|other| *other == token).count() > 1;
+        if self.redeemed.get(&booked.place).is_some_and(is_shared) { evidence.with_shared_token() } else { evidence }
     }
 
     /// Adds the other calls of all inputs to the evidence on a call.
     pub fn add_others(&self, closed: &CompletedCall, plan: &Plan, sources: &Sources, to: &mut RecordingEvidence) {
         let facts = plan.facts_of(closed.raw());
         to.token_shared = self.sharing_token(closed, sources);
-        let (own, sent, place) = (identity(closed, facts), sent_in(closed, facts), closed.raw().place);
-        let is_ordered_by_time = |booked: &BookedCall| facts.across_runs || own.has_key_of(&booked.identity);
-        let related = self.0.iter().filter_map(|booked| {
+        let (sent, place) = (sent_in(closed, facts), closed.raw().place);
+        let own = identity(&sent);
+        let is_ordered_by_time = |booked: &BookedCall| facts.across_runs || own.has_key_of(&identity(&booked.sent));
+        let related = self.calls.iter().filter_map(|booked| {
             let later = booked.is_later_than(closed.raw(), is_ordered_by_time(booked));
-            let known = own.relation(&booked.identity, later);
-            let known = known.filter(|known| *known != Relation::LaterWrite || facts.idempotent);
+            let known = own.relation(&identity(&booked.sent), later);
+            let certain = known.filter(|known| *known != Relation::LaterWrite || facts.idempotent);
             let maybe = || sent.doubt(&booked.sent).map(Relation::MaybeSame);
             let other_run = || sent.is_of_other_run(&booked.sent).then_some(Relation::OtherRun);
-            let relation = known.or_else(maybe).or_else(|| own.relation(&booked.identity, later)).or_else(other_run)?;
-            Some((booked, later, relation))
+            Some((booked, later, certain.or_else(maybe).or(known).or_else(other_run)?))
         });
         let mut related: Vec<(&BookedCall, bool, Relation)> = related.collect();
         if related.iter().all(|(booked, ..)| booked.at.is_some()) {
@@ -380,7 +425,8 @@ impl CallBook {
         }
         for (booked, later, relation) in related {
             if booked.place != place {
-                let proved = booked.proved();
+                let evidence = self.evidence(booked);
+                let proved = if booked.writes { evidence.proved } else { ProvedEffects::default() };
                 to.others.push(OtherCall {
                     name: booked.name(closed, sources),
                     relation,
@@ -391,43 +437,31 @@ impl CallBook {
                     taken_back: proved.all_taken_back(),
                     may_be_taken_back: proved.may_be_taken_back(),
                     reversed: proved.is_reversed(),
-                    maybe: booked.writes && booked.evidence.may_have_acted(),
-                    claim: if booked.writes { booked.evidence.net_claim() } else { EffectClaim::NotApplied },
-                    said: booked.evidence.said,
+                    maybe: booked.writes && evidence.may_have_acted(),
+                    claim: if booked.writes { evidence.net_claim() } else { EffectClaim::NotApplied },
+                    said: evidence.said,
                 });
             }
         }
         Finding::settle(&mut to.findings);
     }
 
-    /// Sorts by place, because calls close in another order, and doubts reversals whose token several calls redeemed.
+    /// Sorts by place, because calls close in another order.
     pub fn settle(&mut self) {
-        self.0.sort_by_key(|booked| booked.place);
-        let mut redeemed: BTreeMap<(u32, u128), u32> = BTreeMap::new();
-        for token in self.0.iter().filter_map(|booked| booked.redeemed) {
-            *redeemed.entry(token).or_default() += 1;
-        }
-        for booked in &mut self.0 {
-            if booked.redeemed.and_then(|token| redeemed.get(&token)).is_some_and(|&calls| calls > 1) {
-                booked.evidence = booked.evidence.with_shared_token();
-            }
-        }
+        self.calls.sort_by_key(|booked| booked.place);
     }
 
     /// The other calls that redeemed the reversal token of a call that did so itself.
     fn sharing_token(&self, closed: &CompletedCall, sources: &Sources) -> Vec<OtherName> {
         let place = closed.raw().place;
-        let own = self.0.iter().find(|booked| booked.place == place).and_then(|booked| booked.redeemed);
-        let others = self.0.iter().filter(|booked| own.is_some() && booked.redeemed == own && booked.place != place);
+        let own = self.redeemed.get(&place);
+        let shares = |booked: &&BookedCall| booked.place != place && self.redeemed.get(&booked.place) == own;
+        let others = self.calls.iter().filter(|_| own.is_some()).filter(shares);
         others.map(|booked| booked.name(closed, sources)).collect()
     }
 }
 
 impl BookedCall {
-    fn proved(&self) -> ProvedEffects {
-        if self.writes { self.evidence.proved } else { ProvedEffects::default() }
-    }
-
     /// Whether it was made later: in a later input, or by its time, or by its line. Inputs may share a key of one upstream,
     /// or a request: then their times come first.
     fn is_later_than(&self, call: &RecordedCall, is_shared: bool) -> bool {
@@ -445,7 +479,8 @@ impl BookedCall {
 
     fn name(&self, wanted: &CompletedCall, sources: &Sources) -> OtherName {
         let same_input = self.place.input == wanted.raw().place.input;
-        if same_input && self.identity.run == run_of(wanted) {
+        let run = wanted.raw().run().map(|_| SentIn::mark_of_run(&wanted.hashes));
+        if same_input && (self.sent.input, self.sent.run) == (self.place.input, run) {
             let run = wanted.shown().run().unwrap_or("");
             return OtherName::Reference(format!("{run}#{}", self.number_in_run));
         }
@@ -461,16 +496,20 @@ fn sent_in(closed: &CompletedCall, facts: ToolFacts) -> SentIn {
     SentIn::of(&closed.hashes, (closed.raw().place.input, closed.raw().run().is_some()), facts)
 }
 
-fn run_of(closed: &CompletedCall) -> u128 {
-    closed.hashes.run ^ u128::from(closed.raw().place.input)
+/// Calls with keys, and those for which runs do not matter, are compared over all inputs; whether runs of two inputs are one is unknown.
+fn identity(sent: &SentIn) -> RequestIdentity {
+    let run = sent.run.map_or(0, NonZeroU64::get);
+    RequestIdentity {
+        run: u128::from(sent.input) << 64 | u128::from(run),
+        tool: sent.tool.into(),
+        args: sent.args.into(),
+        key: sent.key.into(),
+    }
 }
 
-/// Calls with keys, and those for which runs do not matter, are compared over all inputs; whether runs of two inputs are one is unknown.
-fn identity(closed: &CompletedCall, facts: ToolFacts) -> RequestIdentity {
-    RequestIdentity {
-        run: if facts.across_runs { 0 } else { run_of(closed) },
-        tool: closed.hashes.tool,
-        args: closed.hashes.args,
-        key: closed.hashes.key_under(facts),
-    }
+/// Whether a call that was sent in `other` may bear on one that was sent in `about`, whichever was made first.
+fn may_bear_on(about: &SentIn, other: &SentIn) -> bool {
+    identity(about).relation(&identity(other), true).is_some()
+        || about.doubt(other).is_some()
+        || about.is_of_other_run(other)
 }

@@ -152,6 +152,9 @@ impl<'a> CallFinder<'a> {
                 found.names.remember_call(&closed, sources); // what is found needs no name that is near
             }
             let at_close = observer.take(&closed, is_wanted);
+            if exact {
+                observer.keep_what_bears_on(&closed); // if another call has the name too, nothing is explained
+            }
             if is_wanted && kept.iter().filter(|(kept, ..)| *kept == exact).count() <= LISTED {
                 kept.push((exact, closed, at_close));
             }

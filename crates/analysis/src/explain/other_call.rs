@@ -71,7 +71,7 @@ pub enum Relation {
 }
 
 /// What the failures of a call say under any playbook.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UpstreamSaid {
     /// The call was denied.
     pub denied: bool,
@@ -174,27 +174,20 @@ impl RequestIdentity {
 }
 
 impl UpstreamSaid {
-    /// What one failure says.
-    pub fn of(
-        error: Option<&ErrorFacts>,
-        verdict: VerdictId,
-        key: Option<&str>,
-        facts: ToolFacts,
-        plan: &Plan,
-    ) -> UpstreamSaid {
-        let is_about_key = keyed_for(error, key) == Some(true);
-        let FailureMeaning { denied, processed, .. } = FailureMeaning::under(plan, verdict, error, is_about_key);
+    /// What one failure says. `keyed`: what [`keyed_for`] makes of it.
+    pub fn of(error: Option<&ErrorFacts>, verdict: VerdictId, keyed: Option<bool>, plan: &Plan) -> UpstreamSaid {
+        let FailureMeaning { denied, processed, .. } = FailureMeaning::under(plan, verdict, error, keyed == Some(true));
         let key_reused = plan.reserved.key_reused == Some(verdict) || error.is_some_and(reads_as_reused_key);
         let message = error.and_then(|error| error.message.as_deref());
         let done = message.is_some_and(tells_of_something_done);
         UpstreamSaid {
             denied,
             processed,
-            key_reused: key.is_some() && key_reused,
+            key_reused: keyed != Some(false) && key_reused,
             ok_after_processed: false,
             done,
             more: error.is_some_and(|error| !is_plain_refusal(error)),
-            resent: facts.resends,
+            resent: false,
             told_not_to: error.and_then(ErrorFacts::says_to_retry) == Some(false),
         }
     }
@@ -214,7 +207,8 @@ impl UpstreamSaid {
                 Decision::AttemptFinished { .. } => last = None,
                 Decision::FailureClassified { verdict, .. } => {
                     let error = last.and_then(|id| record.error(id));
-                    said = said.or(UpstreamSaid::of(error, verdict, key, facts, plan));
+                    let of_failure = UpstreamSaid::of(error, verdict, keyed_for(error, key), plan);
+                    said = said.or(UpstreamSaid { resent: facts.resends, ..of_failure });
                 }
                 _ => {}
             }

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
 
 use std::collections::HashSet;
+use std::num::NonZeroU64;
 
 use foldhash::fast::FixedState;
 
@@ -24,39 +25,48 @@ const ANY_INPUT: u32 = u32::MAX;
 /// The most runs, inputs and keys of one request that are told apart, from the newest.
 const MAX_ROWS: usize = 256;
 
-/// Where a request was sent.
+/// Where a request was sent. Small: `explain` keeps one for each write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentIn {
-    input: u32,
+    /// Its input; the same number for all where neither runs nor inputs matter.
+    pub input: u32,
     /// A mark of its run; none: it names none.
-    run: Option<u64>,
-    tool: u64,
-    /// 0: they are not recorded.
-    args: u64,
+    pub run: Option<NonZeroU64>,
+    /// A mark of its tool.
+    pub tool: u64,
+    /// A mark of its arguments; 0: they are not recorded.
+    pub args: u64,
     /// A mark of its key; 0: it has none, or the upstream ignores it.
-    key: u64,
-    /// A mark of tool and arguments; arguments that are missing or `{}` are equal.
-    request: u64,
+    pub key: u64,
 }
 
 impl SentIn {
     /// Where a call was sent: the input, and whether the recording names its run.
     pub fn of(hashes: &CallHashes, (input, is_run_named): (u32, bool), facts: ToolFacts) -> SentIn {
-        let run = if facts.across_runs { Some(0) } else { is_run_named.then(|| half(hashes.run)) };
+        let run = is_run_named.then(|| SentIn::mark_of_run(hashes));
+        let run = if facts.across_runs { Some(NonZeroU64::MIN) } else { run };
         SentIn {
             input: if facts.across_runs { ANY_INPUT } else { input },
             run,
             tool: half(hashes.tool),
             args: half(hashes.args),
             key: half(hashes.key_under(facts)),
-            request: request_of(hashes),
         }
+    }
+
+    /// A mark of the run of a call.
+    pub fn mark_of_run(hashes: &CallHashes) -> NonZeroU64 {
+        NonZeroU64::new(half(hashes.run)).unwrap_or(NonZeroU64::MIN)
+    }
+
+    const fn request(&self) -> u64 {
+        request_of(self.tool, self.args)
     }
 
     /// Why it is unknown whether a call that was sent in `other` is the same request, under whatever key; none: it is
     /// known.
     pub fn doubt(&self, other: &SentIn) -> Option<IntentDoubt> {
-        if self.request != other.request && (self.tool != other.tool || !self.hides_args(other)) {
+        if self.request() != other.request() && (self.tool != other.tool || !self.hides_args(other)) {
             return None;
         }
         match (self.input == other.input, self.run, other.run) {
@@ -72,7 +82,7 @@ impl SentIn {
     /// Whether `other` has the same tool and recorded arguments, and names another run.
     pub fn is_of_other_run(&self, other: &SentIn) -> bool {
         let runs_differ = self.run.zip(other.run).is_some_and(|(own, other)| own != other);
-        runs_differ && self.request == other.request && self.args != 0 && other.args != 0
+        runs_differ && self.request() == other.request() && self.args != 0 && other.args != 0
     }
 
     /// When a call that was sent here was made.
@@ -98,9 +108,8 @@ impl SentIn {
 }
 
 /// A mark of tool and arguments; arguments that are missing or `{}` are equal.
-fn request_of(hashes: &CallHashes) -> u64 {
-    let is_empty = hashes.args == canonical::EMPTY_OBJECT;
-    hash::mixed(half(hashes.tool), if is_empty { 0 } else { half(hashes.args) })
+const fn request_of(tool: u64, args: u64) -> u64 {
+    hash::mixed(tool, if args == half(canonical::EMPTY_OBJECT) { 0 } else { args })
 }
 
 /// The last writes that acted or may have, and the last calls that were refused for good.
@@ -173,7 +182,7 @@ impl Default for HiddenIntents {
 impl HiddenIntents {
     /// Prefetches what taking these calls reads.
     pub fn prefetch<'h>(&self, calls: impl Iterator<Item = &'h CallHashes> + Clone) {
-        self.requests.prefetch(calls.map(|hashes| request_of(hashes).into()));
+        self.requests.prefetch(calls.map(|hashes| request_of(half(hashes.tool), half(hashes.args)).into()));
     }
 
     /// Takes a write that made `effects` or may have; gives the effects of it and of those that may share its intent, and
@@ -185,7 +194,7 @@ impl HiddenIntents {
         if other_args > 0 {
             (all, why) = (own.saturating_add(other_args), Some(IntentDoubt::NoArguments));
         }
-        let mut rows = self.rows_of(sent.request.into());
+        let mut rows = self.rows_of(sent.request().into());
         let acted = rows.iter().filter(|row| row.effects > 0 && !row.sent.shares_key(&sent));
         for (row, doubt) in acted.filter_map(|row| Some((row, sent.doubt(&row.sent)?))) {
             all = all.saturating_add(row.effects);
@@ -196,14 +205,14 @@ impl HiddenIntents {
             row.since = sent.made_at(closed);
         }
         row.effects = if sent.key == 0 { row.effects.saturating_add(own) } else { own };
-        self.requests.push(sent.request.into(), rows);
+        self.requests.push(sent.request().into(), rows);
         why.map(|why| (all, why))
     }
 
     /// Whether, at a moment, a call may be known to have acted that may be the same request.
     pub fn may_have_acted(&self, sent: &SentIn, now: Moment) -> bool {
         let is_known = |since: Moment| !since.is_after(now);
-        let rows = self.requests.find(sent.request.into()).and_then(|number| self.requests.get(number));
+        let rows = self.requests.find(sent.request().into()).and_then(|number| self.requests.get(number));
         let acted = |row: &Row| {
             let is_seen = row.sent.input != sent.input || is_known(row.since);
             row.effects > 0 && is_seen && !row.sent.shares_key(sent) && sent.doubt(&row.sent).is_some()
@@ -236,7 +245,7 @@ impl HiddenIntents {
 
     /// Whether a call of this request was refused for good.
     pub fn has_refused_of(&self, sent: &SentIn) -> bool {
-        self.refused.contains(&sent.request)
+        self.refused.contains(&sent.request())
     }
 
     /// Takes the end of a call; gives why one before it that was denied, or whose key had been processed, may be the same
@@ -247,7 +256,7 @@ impl HiddenIntents {
         if !is_refused && !self.has_refused_of(&sent) {
             return after; // the usual call
         }
-        let known = self.requests.find(sent.request.into()).and_then(|number| self.requests.get_mut(number));
+        let known = self.requests.find(sent.request().into()).and_then(|number| self.requests.get_mut(number));
         for row in known.into_iter().flat_map(Rows::iter_mut) {
             let doubt = sent.doubt(&row.sent);
             let is_later = |ended| row.sent.input != sent.input || seen.made.is_after(ended);
@@ -263,11 +272,11 @@ impl HiddenIntents {
             if let Some(row) = self.run_row(&sent) {
                 row.refused[usize::from(sent.args == 0)].get_or_insert(ended);
             }
-            let mut rows = self.rows_of(sent.request.into());
+            let mut rows = self.rows_of(sent.request().into());
             let refused = Refused { ended, denied: seen.denied, processed: seen.processed };
             rows.row(sent).refused = Some(Box::new(refused));
-            self.requests.push(sent.request.into(), rows);
-            self.refused.insert(sent.request); // at last: making room may have dropped an older row of the same request
+            self.requests.push(sent.request().into(), rows);
+            self.refused.insert(sent.request()); // at last: making room may have dropped an older row of the same request
         }
         after
     }
@@ -311,7 +320,7 @@ impl HiddenIntents {
             && let Some((_, dropped)) = self.requests.pop_first(|_| true)
             && let Some(row) = dropped.first
         {
-            self.refused.remove(&row.sent.request);
+            self.refused.remove(&row.sent.request());
         }
         let known = self.requests.find(request).and_then(|number| self.requests.get_mut(number));
         known.map(std::mem::take).unwrap_or_default()
@@ -320,7 +329,7 @@ impl HiddenIntents {
 
 /// Where the writes of a run with one tool are kept.
 fn run_place(sent: &SentIn) -> u128 {
-    u128::from(hash::mixed(sent.tool, sent.run.unwrap_or_default()) ^ u64::from(sent.run.is_some()))
+    u128::from(hash::mixed(sent.tool, sent.run.map_or(0, NonZeroU64::get)) ^ u64::from(sent.run.is_some()))
 }
 
 impl Rows {
