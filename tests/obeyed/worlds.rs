@@ -22,6 +22,7 @@ verdicts:
   slow: { means: m, effect: unknown, then: { deprecate_tool_call: { reason: r } }, tell: { class: external_api_error } }
   silent: { means: m, effect: unknown, then: { retry_with_backoff: { backoff_ms: [10], max_retries: 1 } } }
   processed: { means: m, effect: applied, then: { deprecate_tool_call: { reason: r } }, tell: { class: network_error } }
+  seen: { means: m, effect: not_applied, then: { deprecate_tool_call: { reason: r } }, tell: { class: network_error } }
   policy_denied: { means: m, effect: not_applied, then: { deprecate_tool_call: { reason: r } }, tell: { class: binding_failed, transient: true } }
   stale: { means: m, effect: not_applied, then: { refresh_evidence: {} } }
   undone: { means: m, effect: unknown, then: { issue_reversal: { reason: r } } }
@@ -38,6 +39,7 @@ classify:
   - { rule: kept, when: { status: 502 }, verdict: kept }
   - { rule: named, when: { kind: policy }, verdict: policy_denied }
   - { rule: said, when: { kind: 403_forbidden }, verdict: limited }
+  - { rule: seen, when: { kind: 409_conflict, message: { contains: completed } }, verdict: seen }
   - { rule: flight, when: { kind: 409_conflict }, verdict: slow }
   - { rule: denied, when: { status: 403 }, verdict: policy_denied }
   - { rule: stale, when: { status: 412 }, verdict: stale }

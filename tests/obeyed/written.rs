@@ -61,6 +61,15 @@ const WORLDS: &[Written] = &[
         says: "",
     },
     Written {
+        about: "the key of the only call was processed, whatever the playbook makes of that",
+        playbook: 0,
+        calls: "
+  first: { tool: post, args: { x: 0 }, idempotency_key: k }",
+        upstream: "
+  first: { attempts: [{ error: { kind: 409_conflict, message: request already completed } }] }",
+        says: "",
+    },
+    Written {
         about: "each call of a repeatable tool is a request of its own, and a key belongs to one",
         playbook: 0,
         calls: "
