@@ -3,10 +3,9 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroU64;
 
 use super::distrust::InputGaps;
-use super::other_call::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
+use super::other_call::{OtherCall, OtherName, Relation, UpstreamSaid};
 use crate::replay::{Judges, RecordingAnalysis, SentIn, SessionOptions, Sessions, has_steps, judge_attempts, told_at};
 use playproof_engine::call::{AnswerTo, Place, RecordedAnswer, RecordedCall, Reply};
 use playproof_engine::classify::{Classification, FailedAttempt, KnownFailures, keyed_for, reads_as_unanswered};
@@ -408,15 +407,15 @@ impl CallBook {
         let facts = plan.facts_of(closed.raw());
         to.token_shared = self.sharing_token(closed, sources);
         let (sent, place) = (sent_in(closed, facts), closed.raw().place);
-        let own = identity(&sent);
-        let is_ordered_by_time = |booked: &BookedCall| facts.across_runs || own.has_key_of(&identity(&booked.sent));
+        let is_ordered_by_time = |booked: &BookedCall| facts.across_runs || sent.shares_key(&booked.sent);
         let related = self.calls.iter().filter_map(|booked| {
             let later = booked.is_later_than(closed.raw(), is_ordered_by_time(booked));
-            let known = own.relation(&identity(&booked.sent), later);
-            let certain = known.filter(|known| *known != Relation::LaterWrite || facts.idempotent);
+            let known = Relation::of(&sent, &booked.sent, later);
+            let matters = known.filter(|known| *known != Relation::LaterWrite || facts.idempotent);
             let maybe = || sent.doubt(&booked.sent).map(Relation::MaybeSame);
             let other_run = || sent.is_of_other_run(&booked.sent).then_some(Relation::OtherRun);
-            Some((booked, later, certain.or_else(maybe).or(known).or_else(other_run)?))
+            let relation = matters.or_else(maybe).or(known).or_else(other_run)?;
+            Some((booked, later, relation))
         });
         let mut related: Vec<(&BookedCall, bool, Relation)> = related.collect();
         if related.iter().all(|(booked, ..)| booked.at.is_some()) {
@@ -496,20 +495,7 @@ fn sent_in(closed: &CompletedCall, facts: ToolFacts) -> SentIn {
     SentIn::of(&closed.hashes, (closed.raw().place.input, closed.raw().run().is_some()), facts)
 }
 
-/// Calls with keys, and those for which runs do not matter, are compared over all inputs; whether runs of two inputs are one is unknown.
-fn identity(sent: &SentIn) -> RequestIdentity {
-    let run = sent.run.map_or(0, NonZeroU64::get);
-    RequestIdentity {
-        run: u128::from(sent.input) << 64 | u128::from(run),
-        tool: sent.tool.into(),
-        args: sent.args.into(),
-        key: sent.key.into(),
-    }
-}
-
 /// Whether a call that was sent in `other` may bear on one that was sent in `about`, whichever was made first.
 fn may_bear_on(about: &SentIn, other: &SentIn) -> bool {
-    identity(about).relation(&identity(other), true).is_some()
-        || about.doubt(other).is_some()
-        || about.is_of_other_run(other)
+    Relation::of(about, other, true).is_some() || about.doubt(other).is_some() || about.is_of_other_run(other)
 }

@@ -1,5 +1,6 @@
 //! Another call that bears on a call: what both have in common, and what the upstream said to it.
 
+use crate::replay::SentIn;
 use playproof_engine::classify::{keyed_for, reads_as_reused_key};
 use playproof_engine::event::{Decision, EffectClaim, ErrorFacts, IntentDoubt, Status};
 use playproof_engine::evidence::FailureMeaning;
@@ -117,19 +118,6 @@ impl<'a> KeyOwner<'a> {
     }
 }
 
-/// What identifies a request, by numbers or hashes; 0 is no key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestIdentity {
-    /// The run.
-    pub run: u128,
-    /// The tool.
-    pub tool: u128,
-    /// The arguments.
-    pub args: u128,
-    /// The idempotency key.
-    pub key: u128,
-}
-
 impl OtherCall {
     /// Whether it made an effect, or may have.
     pub const fn may_have_acted(&self) -> bool {
@@ -147,29 +135,19 @@ impl OtherCall {
     }
 }
 
-impl RequestIdentity {
-    /// Whether both have one key, which means the same in all runs and inputs.
-    pub fn has_key_of(&self, other: &RequestIdentity) -> bool {
-        self.key != 0 && (self.tool, self.key) == (other.tool, other.key)
-    }
-
-    /// What a call has in common with `other`; none: nothing that matters.
-    pub fn relation(&self, other: &RequestIdentity, later: bool) -> Option<Relation> {
-        if self.tool != other.tool {
+impl Relation {
+    /// What a call has in common with another one that is known to be of its run, or not; none: nothing that matters.
+    pub fn of(own: &SentIn, other: &SentIn, later: bool) -> Option<Relation> {
+        if own.tool != other.tool {
             return None;
         }
-        let same_run = self.run == other.run;
-        match (self.key == other.key, self.args == other.args) {
-            (true, true) => (same_run || self.key != 0).then_some(Relation::Same),
-            (true, false) if self.key != 0 => Some(Relation::OtherArguments),
+        let same_run = (own.input, own.run) == (other.input, other.run);
+        match (own.key == other.key, own.args == other.args) {
+            (true, true) => (same_run || own.key != 0).then_some(Relation::Same),
+            (true, false) if own.key != 0 => Some(Relation::OtherArguments),
             (false, true) => same_run.then_some(Relation::OtherKey),
             _ => (same_run && later).then_some(Relation::LaterWrite),
         }
-    }
-
-    /// Whether `other` has the same tool and arguments, and another run.
-    pub(super) fn is_of_other_run(&self, other: &RequestIdentity) -> bool {
-        self.run != other.run && (self.tool, self.args) == (other.tool, other.args)
     }
 }
 

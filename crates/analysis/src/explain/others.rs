@@ -1,11 +1,12 @@
 //! The other calls that bear on a call: those with its intent, its request under another key, its key for another
 //! request, and later writes of its tool.
 
-use super::other_call::{OtherCall, OtherName, Relation, RequestIdentity, UpstreamSaid};
+use super::other_call::{OtherCall, OtherName, Relation, UpstreamSaid};
 use super::subject::{Simulation, Subject};
+use crate::replay::SentIn;
 use playproof_engine::event::EffectClaim;
 use playproof_engine::fixture::Fixture;
-use playproof_engine::ids::{ArgsId, CallId, KeyId, RunId, ToolId};
+use playproof_engine::ids::CallId;
 use playproof_engine::playbook::Access;
 use playproof_engine::sim::{DrivenCall, Plan, Scenario, SimulationRecord};
 
@@ -22,9 +23,10 @@ pub fn others_of(subject: &Subject, plan: &Plan, simulation: &Simulation) -> (Ve
 fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<OtherCall> {
     let scenario = Scenario::of_fixture(fixture, plan);
     let Some(own) = scenario.calls.get(simulation.call.index()) else { return Vec::new() };
-    let own = identity(own.run_of_request(), own.tool, own.args, own.honoured_key());
+    let own = SentIn::in_fixture(own.run_of_request(), own.tool, own.args, own.honoured_key());
     let existing = scenario.before.iter().filter_map(|effect| {
-        let relation = own.relation(&identity(effect.run, effect.tool, effect.args, effect.key), false)?;
+        let relation =
+            Relation::of(&own, &SentIn::in_fixture(effect.run, effect.tool, effect.args, effect.key), false)?;
         Some(OtherCall {
             name: OtherName::Existing,
             relation,
@@ -51,9 +53,9 @@ fn of_fixture(fixture: &Fixture, plan: &Plan, simulation: &Simulation) -> Vec<Ot
     calls.sort_by_key(|(made, ..)| *made);
     let calls = calls.into_iter().filter_map(|(made, id, call)| {
         let later = (made, id) > (own_made, simulation.call);
-        let other = identity(call.run_of_request(), call.tool, call.args, call.honoured_key());
+        let other = SentIn::in_fixture(call.run_of_request(), call.tool, call.args, call.honoured_key());
         let other_run = || own.is_of_other_run(&other).then_some(Relation::OtherRun);
-        let relation = own.relation(&other, later).or_else(other_run)?;
+        let relation = Relation::of(&own, &other, later).or_else(other_run)?;
         (id != simulation.call).then(|| simulated(call, id, relation, later, plan, &simulation.record))?
     });
     existing.chain(calls).collect()
@@ -85,9 +87,4 @@ fn simulated(
         claim,
         said: UpstreamSaid::of_simulated(record, id, call.key_text(), call.facts, plan),
     })
-}
-
-fn identity(run: RunId, tool: ToolId, args: ArgsId, key: Option<KeyId>) -> RequestIdentity {
-    let key = key.map_or(0, |key| u128::from(key.0) + 1);
-    RequestIdentity { run: run.0.into(), tool: tool.0.into(), args: args.0.into(), key }
 }

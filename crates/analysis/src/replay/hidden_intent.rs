@@ -9,6 +9,7 @@ use foldhash::fast::FixedState;
 
 use playproof_engine::event::IntentDoubt;
 use playproof_engine::evidence::{CallShows, Moment};
+use playproof_engine::ids::{ArgsId, KeyId, RunId, ToolId};
 use playproof_engine::playbook::ToolFacts;
 use playproof_intake::call::CompletedCall;
 use playproof_intake::call_hashes::CallHashes;
@@ -52,6 +53,13 @@ impl SentIn {
             args: half(hashes.args),
             key: half(hashes.key_under(facts)),
         }
+    }
+
+    /// Where a call of a fixture was sent.
+    pub fn in_fixture(run: RunId, tool: ToolId, args: ArgsId, key: Option<KeyId>) -> SentIn {
+        let (tool, args) = (u64::from(tool.0), u64::from(args.0) + 1);
+        let key = key.map_or(0, |key| u64::from(key.0) + 1);
+        SentIn { input: 0, run: Some(NonZeroU64::MIN.saturating_add(run.0.into())), tool, args, key }
     }
 
     /// A mark of the run of a call.
@@ -102,7 +110,7 @@ impl SentIn {
     }
 
     /// Whether both were sent under one key, which makes them one intent.
-    const fn shares_key(&self, other: &SentIn) -> bool {
+    pub const fn shares_key(&self, other: &SentIn) -> bool {
         self.key != 0 && self.key == other.key
     }
 }
