@@ -1,11 +1,6 @@
 //! Writes that a run may make again for another one, as recorded in one input: under the same call id, or because it goes
 //! on where the run before it broke off, as a client does that connects again. Without tool facts nothing proves that both
-//! want the same. Memory is bounded: beyond 65,536 runs or ids, all are forgotten, and of each run the last writes are kept.
-#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
-
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
+//! want the same. Of each run the last writes are kept.
 
 use playproof_engine::event::{Finding, FindingId, IntentDoubt};
 use playproof_engine::evidence::{CallShows, Moment, acts_again};
@@ -14,9 +9,7 @@ use playproof_intake::call::CompletedCall;
 use playproof_intake::hash;
 
 use super::attempts::finding;
-
-/// The most runs, and the most ids, that are kept.
-const MOST: usize = 65_536;
+use super::bounded_map::BoundedMap;
 
 /// The most writes of one run that are kept: the last ones.
 const MOST_WRITES: usize = 64;
@@ -28,8 +21,8 @@ const ID: u64 = 41;
 #[derive(Debug, Default)]
 pub(super) struct BegunAgain {
     /// By call id, tool and arguments: the last write.
-    ids: HashMap<u128, (u128, Write), FixedState>,
-    runs: HashMap<u128, Run, FixedState>,
+    ids: BoundedMap<(u128, Write)>,
+    runs: BoundedMap<Run>,
     /// The run of the last call.
     last: Option<u128>,
 }
@@ -56,13 +49,6 @@ struct Write {
 }
 
 impl BegunAgain {
-    /// Begins another input.
-    pub(super) fn clear(&mut self) {
-        self.ids.clear();
-        self.runs.clear();
-        self.last = None;
-    }
-
     /// Takes the next closed call; gives a doubt if it may be a write of another run, made again. `shows` is what its answers
     /// show.
     pub(super) fn take(
@@ -114,9 +100,6 @@ impl BegunAgain {
 
     /// Notes a write under its call id; gives the line of the same write of another run under that id.
     fn note_id(&mut self, id: &str, run: u128, write: Write) -> Option<u64> {
-        if self.ids.len() >= MOST {
-            self.ids.clear();
-        }
         let id = hash::bytes_after(write.request, id.as_bytes(), ID);
         let (other, before) = self.ids.insert(id, (run, write))?;
         (other != run && write.may_repeat(&before)).then_some(before.line)
@@ -125,12 +108,9 @@ impl BegunAgain {
     /// Notes that the run of a call goes on, or begins after another one.
     fn begin(&mut self, closed: &CompletedCall) {
         let run = closed.hashes.run;
-        if self.runs.len() >= MOST {
-            self.runs.clear();
-        }
         let before = self.last.replace(run);
         let began = Moment::new(closed.raw().at, closed.raw().place.line);
-        self.runs.entry(run).or_insert_with(|| Run { before, began, ..Run::default() });
+        self.runs.entry(run, || Run { before, began, ..Run::default() });
     }
 }
 

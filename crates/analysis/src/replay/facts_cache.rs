@@ -1,20 +1,14 @@
 //! The facts of tools by the hashes of their names: to find them runs through all rows. Decides nothing.
-#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
-
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
 
 use playproof_engine::call::RecordedCall;
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::Plan;
 
+use super::bounded_map::BoundedMap;
+
 /// Tool facts by tool hash, so that globs are matched once per tool.
 #[derive(Debug, Default)]
-pub(super) struct FactsCache(HashMap<u128, ToolFacts, FixedState>);
-
-/// The most tools in the cache; it is cleared beyond that.
-const MAX_TOOLS: usize = 65_536;
+pub(super) struct FactsCache(BoundedMap<ToolFacts>);
 
 impl FactsCache {
     /// The facts of the tool of `call`, whose hash is `tool`. Reads the call only if the tool is new.
@@ -25,9 +19,6 @@ impl FactsCache {
         }
         if let Some(&facts) = self.0.get(&tool) {
             return facts;
-        }
-        if self.0.len() >= MAX_TOOLS {
-            self.0.clear();
         }
         let facts = plan.facts(call.tool());
         self.0.insert(tool, facts);

@@ -2,6 +2,7 @@
 
 mod attempts;
 mod begun_again;
+mod bounded_map;
 mod buffer_pool;
 mod call_result;
 mod counts;

@@ -1,10 +1,4 @@
 //! Actions that were sent while an earlier call of them was still open, as recorded. Playbooks only tell what an action is.
-//! Memory is bounded: beyond 65,536 actions of runs, all are forgotten.
-#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
-
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
 
 use playproof_engine::event::{Finding, FindingId};
 use playproof_engine::evidence::{Moment, acts_again};
@@ -15,9 +9,7 @@ use playproof_intake::call_hashes::id_hash;
 use playproof_intake::hash;
 
 use super::attempts::finding;
-
-/// The most actions of runs that are kept; all are forgotten beyond that.
-const MOST: usize = 65_536;
+use super::bounded_map::BoundedMap;
 
 /// The latest end of a call of an action, or of a step of it that acts again (none: one of them has no end), with the key of
 /// that call.
@@ -26,18 +18,12 @@ type LatestEnd = (Option<Moment>, Option<u128>);
 /// The actions of each run; they belong to one input.
 #[derive(Debug, Default)]
 pub(super) struct OpenActions {
-    ends: HashMap<u128, LatestEnd, FixedState>,
+    ends: BoundedMap<LatestEnd>,
     /// By the ids of calls of actions with steps: their actions and their keys.
-    ids: HashMap<u128, (u128, Option<u128>), FixedState>,
+    ids: BoundedMap<(u128, Option<u128>)>,
 }
 
 impl OpenActions {
-    /// Begins another input.
-    pub(super) fn clear(&mut self) {
-        self.ends.clear();
-        self.ids.clear();
-    }
-
     /// Takes the next closed call; calls of one run come in the order in which they were made.
     pub(super) fn take(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan]) -> Option<Finding> {
         let call = closed.raw();
@@ -52,16 +38,13 @@ impl OpenActions {
         let action = hash::joined([closed.hashes.run, closed.hashes.tool]);
         let key = call.key().map(|key| hash::bytes(key.as_bytes(), 0));
         let before = self.ends.get(&action).copied();
-        if self.ends.len() >= MOST || self.ids.len() >= MOST {
-            self.clear();
-        }
         if call.id().is_some()
             && call.step().is_none()
             && plans.iter().any(|plan| !plan.steps_of(call.tool()).is_empty())
         {
             self.ids.insert(closed.hashes.id, (action, key));
         }
-        note_end(self.ends.entry(action).or_insert((end_of(closed), key)), (end_of(closed), key));
+        note_end(self.ends.entry(action, || (end_of(closed), key)), (end_of(closed), key));
         let (ended, key_before) = before?;
         let is_repeated = key.is_some() && key == key_before && !facts.ignores_keys;
         let is_safe = facts.access == Access::Read || facts.idempotent || facts.repeatable || is_repeated;

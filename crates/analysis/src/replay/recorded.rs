@@ -83,23 +83,16 @@ const NO_TIME: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct RecordingAnalysis {
     effects: EffectSums,
-    /// Reversal tokens that calls redeemed, with their runs; they belong to one input.
-    redeemed: HashSet<u128, FixedState>,
+    of_input: OfInput,
     recent: Window<Recent>,
     /// Those for which runs do not matter, of all inputs.
     in_all_runs: Window<Recent>,
-    open_actions: OpenActions,
-    repeated_actions: RepeatedActions,
-    step_order: StepOrder,
-    successes: Successes,
-    begun_again: BegunAgain,
     run_ends: RunEnds,
     used_keys: UsedKeys,
     /// By input, line of the transaction and intent.
     reruns: Reruns<(u32, u64, u128)>,
     /// Of all inputs.
     hidden: HiddenIntents,
-    outages: RecordedOutages,
     possible_duplicates: PossibleDuplicates,
     /// The arguments of tools of which the first plan names those that make a request.
     arguments: SeenArguments,
@@ -107,23 +100,30 @@ pub struct RecordingAnalysis {
     known: KnownFailures<FailureMeaning>,
 }
 
+/// What is known of the calls of one input.
+#[derive(Debug, Default)]
+struct OfInput {
+    /// Reversal tokens that calls redeemed, with their runs.
+    redeemed: HashSet<u128, FixedState>,
+    open_actions: OpenActions,
+    repeated_actions: RepeatedActions,
+    step_order: StepOrder,
+    successes: Successes,
+    begun_again: BegunAgain,
+    outages: RecordedOutages,
+}
+
 impl Default for RecordingAnalysis {
     fn default() -> RecordingAnalysis {
         RecordingAnalysis {
             effects: EffectSums::default(),
-            redeemed: HashSet::default(),
+            of_input: OfInput::default(),
             recent: Window::new(usize::from(WINDOW)),
             in_all_runs: Window::new(0),
-            open_actions: OpenActions::default(),
-            repeated_actions: RepeatedActions::default(),
-            step_order: StepOrder::default(),
-            successes: Successes::default(),
-            begun_again: BegunAgain::default(),
             run_ends: RunEnds::default(),
             used_keys: UsedKeys::default(),
             reruns: Reruns::default(),
             hidden: HiddenIntents::default(),
-            outages: RecordedOutages::default(),
             possible_duplicates: PossibleDuplicates::default(),
             arguments: SeenArguments::new(),
             known: KnownFailures::default(),
@@ -135,13 +135,7 @@ impl RecordingAnalysis {
     /// Begins another input: keys mean the same in it, and runs of the same id may.
     pub fn begin_input(&mut self) {
         self.effects.begin_input();
-        self.redeemed.clear();
-        self.outages = RecordedOutages::default();
-        self.open_actions.clear();
-        self.repeated_actions.clear();
-        self.step_order.clear();
-        self.successes.clear();
-        self.begun_again.clear();
+        self.of_input = OfInput::default();
         self.run_ends.end_input();
         self.recent = Window::new(usize::from(WINDOW));
     }
@@ -157,19 +151,20 @@ impl RecordingAnalysis {
         };
         if closed.counts.reversed > 0
             && let Some(token) = closed.token_mark()
-            && !self.redeemed.insert(token)
+            && !self.of_input.redeemed.insert(token)
         {
             findings(finding(FindingId::TokenReused, 1));
         }
         let mut known_failures = std::mem::take(&mut self.known);
         let mut judges = Judges::new(plans, &mut known_failures);
-        self.outages.take(closed, plans.first()).map(&mut findings);
-        self.open_actions.take(closed, facts, plans).map(&mut findings);
-        self.step_order.take(closed, plans).map(&mut findings);
-        let last_success = self.successes.take(closed, plans);
+        let of_input = &mut self.of_input;
+        of_input.outages.take(closed, plans.first()).map(&mut findings);
+        of_input.open_actions.take(closed, facts, plans).map(&mut findings);
+        of_input.step_order.take(closed, plans).map(&mut findings);
+        let last_success = of_input.successes.take(closed, plans);
         if plans.first().is_some_and(|plan| plan.has_steps) {
             let shows = || CallShows { last_success, ..repeated(closed, facts, &mut judges) };
-            self.repeated_actions.take(closed, facts, plans, shows, &mut findings);
+            of_input.repeated_actions.take(closed, facts, plans, shows, &mut findings);
         }
         if has_steps(closed.raw(), plans.first()) {
             self.known = known_failures;
@@ -221,7 +216,7 @@ impl RecordingAnalysis {
             }
             is_new
         });
-        let again = self.begun_again.take(closed, facts, &mut shows);
+        let again = self.of_input.begun_again.take(closed, facts, &mut shows);
         if let Some(again) = again.filter(|again| !known.contains(&again.id)) {
             self.possible_duplicates.begun_again.add(closed.shown().tool(), 1);
             found(again);
@@ -282,7 +277,7 @@ impl RecordingAnalysis {
             None => self.own_against(closed, facts, plans, now),
         };
         let plan = plans.first().filter(|plan| plan.has_steps);
-        let is_under_way = || plan.is_some_and(|plan| self.repeated_actions.is_under_way(closed, plan, now));
+        let is_under_way = || plan.is_some_and(|plan| self.of_input.repeated_actions.is_under_way(closed, plan, now));
         known.or_else(|| is_under_way().then_some(Against::MayBeDone))
     }
 
@@ -290,7 +285,7 @@ impl RecordingAnalysis {
     /// recorded nobody knows when that is: neither at the last end of its steps, nor at the end of the recording, may
     /// anything be known against it.
     pub fn is_unwise(&mut self, closed: &CompletedCall, facts: ToolFacts, plans: &[Plan], told: Moment) -> bool {
-        let steps = self.repeated_actions.steps_of(closed);
+        let steps = self.of_input.repeated_actions.steps_of(closed);
         let ends = steps.iter().filter(|_| told == Moment::END).filter_map(|step| step.shows.ended);
         let last = ends.reduce(|last, end| if end.is_after(last) { end } else { last });
         let mut against = |now| self.against(closed, facts, plans, now).is_some();
@@ -300,7 +295,7 @@ impl RecordingAnalysis {
     /// What is known against making the steps of an action.
     fn steps_against(&self, closed: &CompletedCall, plan: &Plan, now: Moment) -> Option<Against> {
         let call = closed.raw();
-        let recorded = self.repeated_actions.steps_of(closed);
+        let recorded = self.of_input.repeated_actions.steps_of(closed);
         let steps = plan.steps_of(call.tool()).iter().filter_map(|step| {
             let facts = step.facts(plan.facts(&step.tool));
             let key = call.key().map(|key| format!("{key}/{}", step.name));
@@ -312,7 +307,7 @@ impl RecordingAnalysis {
             let key = u64::from(key_mark(hashes.key_under(facts)));
             let next = OneMore { own: &[], key, is_step: true, now };
             let sent = SentIn::of(&hashes, (call.place.input, call.run().is_some()), facts);
-            let of_actions = self.repeated_actions.step(closed.hashes.request, &step.name);
+            let of_actions = self.of_input.repeated_actions.step(closed.hashes.request, &step.name);
             let of_actions = of_actions.and_then(|book| book.against(next, facts));
             let known = self.known_against(hashes.request, next, facts).into_iter().chain(of_actions);
             known.chain(self.hidden_against(&sent, facts, now)).min()

@@ -1,11 +1,6 @@
 //! Identical calls of an action with steps, as recorded. Steps are compared among themselves; here stands what only the
 //! action's own answers show: what the agent was told, for it never sees those of a step; and of calls without recorded
-//! steps, all that they show. Memory is bounded: beyond 65,536 actions, all are forgotten.
-#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
-
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
+//! steps, all that they show.
 
 use playproof_engine::event::{Finding, FindingId};
 use playproof_engine::evidence::{CallShows, Evidence, Moment, RequestBook, acts_again};
@@ -16,10 +11,8 @@ use playproof_intake::call::CompletedCall;
 use playproof_intake::call_hashes::{CallHashes, id_hash};
 use playproof_intake::hash;
 
+use super::bounded_map::BoundedMap;
 use super::step_order::has_steps;
-
-/// The most actions that are kept; all are forgotten beyond that.
-const MOST: usize = 65_536;
 
 /// The most identical calls of an action that are remembered.
 const MOST_IDENTICAL: usize = 16;
@@ -34,13 +27,13 @@ const STEP: u64 = 27;
 #[derive(Debug, Default)]
 pub(super) struct RepeatedActions {
     /// By request: its calls, in the order in which they were made.
-    calls: HashMap<u128, Vec<ActionCall>, FixedState>,
+    calls: BoundedMap<Vec<ActionCall>>,
     /// The requests by the ids of their calls.
-    requests: HashMap<u128, u128, FixedState>,
+    requests: BoundedMap<u128>,
     /// By run (0: any, for requests that are the same in all runs) and arguments: the last actions, whatever they are.
-    alike: HashMap<u128, Vec<AlikeAction>, FixedState>,
+    alike: BoundedMap<Vec<AlikeAction>>,
     /// What the calls of a step show.
-    steps: HashMap<u128, RequestBook, FixedState>,
+    steps: BoundedMap<RequestBook>,
 }
 
 /// An action with the arguments of others.
@@ -87,14 +80,6 @@ impl StepShows {
 }
 
 impl RepeatedActions {
-    /// Begins another input.
-    pub(super) fn clear(&mut self) {
-        self.calls.clear();
-        self.requests.clear();
-        self.steps.clear();
-        self.alike.clear();
-    }
-
     /// What is known of a step of identical actions, whatever its own arguments.
     pub(super) fn step(&self, action: u128, step: &str) -> Option<&RequestBook> {
         self.steps.get(&step_request(action, step))
@@ -145,8 +130,8 @@ impl RepeatedActions {
             let id = id_hash(closed.hashes.run, parent);
             let Some(request) = self.requests.get(&id) else { return };
             let step = repeated();
-            if self.steps.len() < MOST && !call.was_unsent() {
-                self.steps.entry(step_request(*request, name)).or_default().note(&step);
+            if !call.was_unsent() {
+                self.steps.entry(step_request(*request, name), RequestBook::default).note(&step);
             }
             let calls = self.calls.get_mut(request);
             if let Some(action) = calls.and_then(|calls| calls.iter_mut().rfind(|action| action.id == id)) {
@@ -165,7 +150,7 @@ impl RepeatedActions {
                 let action = AlikeAction { id, run, request: (tool, key), tool: call.tool().into(), made, ended };
                 let in_all = plans.iter().any(|plan| plan.makes_across_runs(call.tool()));
                 for run in std::iter::once(run).chain(in_all.then_some(0)) {
-                    let alike = self.alike.entry(hash::joined([run, args])).or_default();
+                    let alike = self.alike.entry(hash::joined([run, args]), Vec::new);
                     if alike.len() >= MOST_IDENTICAL {
                         alike.remove(0);
                     }
@@ -176,10 +161,7 @@ impl RepeatedActions {
             if let Some(before) = self.calls.get(&closed.hashes.request) {
                 judge(before, &own, Evidence { facts, one_request: is_one_request }, found);
             }
-            if self.requests.len() >= MOST || self.alike.len() >= MOST {
-                self.clear();
-            }
-            let calls = self.calls.entry(closed.hashes.request).or_default();
+            let calls = self.calls.entry(closed.hashes.request, Vec::new);
             if calls.len() >= MOST_IDENTICAL {
                 let oldest = calls.remove(0);
                 self.requests.remove(&oldest.id);

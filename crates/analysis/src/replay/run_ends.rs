@@ -1,10 +1,4 @@
-//! The last call of each run so far: was it denied, and is it a write whose effect is unknown? Of one input; memory is
-//! bounded: beyond 65,536 such runs, all are forgotten.
-#![expect(clippy::disallowed_types, reason = "the runs that are listed are sorted by their places")]
-
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
+//! The last call of each run so far: was it denied, and is it a write whose effect is unknown? Of one input.
 
 use playproof_engine::call::Place;
 use playproof_engine::event::{Finding, FindingId};
@@ -13,9 +7,7 @@ use playproof_engine::playbook::{Access, ToolFacts};
 use playproof_intake::call::CompletedCall;
 
 use super::attempts::finding;
-
-/// The most runs that are kept.
-const MOST: usize = 65_536;
+use super::bounded_map::BoundedMap;
 
 /// The most runs that are listed.
 const LISTED: usize = 20;
@@ -52,7 +44,7 @@ pub struct UnsettledWrite {
 /// The last calls of the runs of one input, as far as they matter.
 #[derive(Debug, Default)]
 pub(super) struct RunEnds {
-    last: HashMap<u128, LastCall, FixedState>,
+    last: BoundedMap<LastCall>,
     unsettled: UnsettledRuns,
 }
 
@@ -69,7 +61,7 @@ impl RunEnds {
     /// Ends an input: the last calls of its runs stay the last.
     pub(super) fn end_input(&mut self) {
         let mut ends: Vec<_> = self.last.drain().filter_map(|(_, last)| last.unsettled).collect();
-        ends.sort();
+        ends.sort(); // by their places
         self.unsettled.count += ends.len() as u64;
         let room = LISTED.saturating_sub(self.unsettled.first.len());
         self.unsettled.first.extend(ends.into_iter().take(room));
@@ -102,9 +94,6 @@ impl RunEnds {
                 reference: shown.reference(),
             });
             if denied || is_unknown {
-                if self.last.len() >= MOST {
-                    self.last.clear();
-                }
                 let denied = ended.filter(|_| denied);
                 let last = LastCall { tool: hashes.tool, args: hashes.args, denied, unsettled };
                 self.last.insert(hashes.run, last);

@@ -1,10 +1,4 @@
 //! Recorded steps that were sent after another step of their action had failed. Playbooks only tell which calls are steps.
-//! Memory is bounded: of many actions, those that failed early are forgotten.
-#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
-
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
 
 use playproof_engine::call::{RecordedCall, Reply};
 use playproof_engine::event::{Finding, FindingId};
@@ -14,13 +8,11 @@ use playproof_intake::call::CompletedCall;
 use playproof_intake::call_hashes::id_hash;
 
 use super::attempts::finding;
-
-/// The most failed actions that are kept; all are forgotten beyond that.
-const MOST: usize = 65_536;
+use super::bounded_map::BoundedMap;
 
 /// By the id of an action's call: its step that failed, and when. They belong to one input.
 #[derive(Debug, Default)]
-pub(super) struct StepOrder(HashMap<u128, (Box<str>, Moment), FixedState>);
+pub(super) struct StepOrder(BoundedMap<(Box<str>, Moment)>);
 
 /// Whether a call is one of an action with steps.
 pub fn has_steps(call: &RecordedCall, plan: Option<&Plan>) -> bool {
@@ -28,11 +20,6 @@ pub fn has_steps(call: &RecordedCall, plan: Option<&Plan>) -> bool {
 }
 
 impl StepOrder {
-    /// Begins another input.
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
     /// Takes the next closed call; calls of one run come in the order in which they were made. Another call of the step that
     /// failed is another try of it.
     pub(super) fn take(&mut self, closed: &CompletedCall, plans: &[Plan]) -> Option<Finding> {
@@ -52,11 +39,8 @@ impl StepOrder {
         let found = is_after.then(|| finding(FindingId::RanAfterFailedStep, 1));
         match call.attempts().last() {
             Some((_, last)) if matches!(last.reply, Reply::Failed(_)) => {
-                if self.0.len() >= MOST {
-                    self.0.clear();
-                }
                 let end = Moment::new(last.at, last.place.line);
-                self.0.entry(action).or_insert_with(|| (step.into(), end));
+                self.0.entry(action, || (step.into(), end));
             }
             Some((_, last)) if last.reply == Reply::Ok && known.is_some_and(|(failed, _)| **failed == *step) => {
                 self.0.remove(&action);

@@ -1,27 +1,18 @@
 //! The keys of repeatable tools, of all inputs: each of their calls is a request of its own, to which a key that another one
-//! has used does not belong. Memory is bounded: beyond 65,536 keys, all are forgotten.
-#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
-
-use std::collections::HashMap;
-
-use foldhash::fast::FixedState;
+//! has used does not belong.
 
 use playproof_engine::evidence::Moment;
 
-/// The most keys that are kept; all are forgotten beyond that.
-const MOST: usize = 65_536;
+use super::bounded_map::BoundedMap;
 
 /// By key: when the first two calls with it were made.
 #[derive(Debug, Default)]
-pub(super) struct UsedKeys(HashMap<u128, [Option<Moment>; 2], FixedState>);
+pub(super) struct UsedKeys(BoundedMap<[Option<Moment>; 2]>);
 
 impl UsedKeys {
     /// Takes the next call with a key.
     pub(super) fn take(&mut self, key: u128, made: Moment) {
-        if self.0.len() >= MOST && !self.0.contains_key(&key) {
-            self.0.clear();
-        }
-        if let Some(free) = self.0.entry(key).or_default().iter_mut().find(|known| known.is_none()) {
+        if let Some(free) = self.0.entry(key, Default::default).iter_mut().find(|known| known.is_none()) {
             *free = Some(made);
         }
     }
