@@ -37,7 +37,7 @@ pub enum SurplusDoubt {
 }
 
 /// The state of the upstream.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpstreamState {
     /// Whether the effect is there.
     pub known: EffectState,
@@ -98,7 +98,7 @@ pub struct UpstreamState {
 }
 
 /// The basis of the state of the upstream.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Basis {
     /// The tool only reads.
     ReadOnly,
@@ -137,6 +137,7 @@ pub enum Basis {
     /// The effect was reversed: that of these other calls; none: that of this call.
     TakenBack(Vec<OtherCall>),
     /// According to the playbook, no attempt with the intent can have acted.
+    #[default]
     NoneActed,
     /// According to the playbook, no attempt with the intent can have acted, and that is no proof; beside what the outcome
     /// claims.
@@ -269,36 +270,7 @@ impl UpstreamState {
 
     /// A state with this basis, and nothing else known.
     pub fn new(known: EffectState, basis: Basis) -> UpstreamState {
-        UpstreamState {
-            known,
-            surplus: None,
-            taken_back: false,
-            reversed: false,
-            reversal_may_land: false,
-            if_same: None,
-            contradicted: false,
-            said: UpstreamSaid::default(),
-            token_shared: Vec::new(),
-            keys_forgotten: false,
-            denied: Vec::new(),
-            processed: Vec::new(),
-            other_keys: Vec::new(),
-            maybe_same: Vec::new(),
-            other_runs: Vec::new(),
-            other_arguments: Vec::new(),
-            takes_key: false,
-            shares_key: false,
-            key_order_unknown: false,
-            later_writes: Vec::new(),
-            made_since: Vec::new(),
-            once_more: None,
-            basis,
-            gaps: InputGaps::default(),
-            unused: 0,
-            claims_less: false,
-            modelled: false,
-            read_acted: false,
-        }
+        UpstreamState { known, basis, ..UpstreamState::default() }
     }
 }
 
