@@ -283,10 +283,7 @@ impl CallReview<'_> {
         add(self.finding(FindingId::RetryAfterIgnored, too_soon));
         add(self.finding(FindingId::Unclassified, unclassified));
         add(self.raced_itself());
-        add(self.abandoned());
-        add(self.undetermined());
-        add(self.suspected_failure());
-        add(self.unfinished());
+        add(self.how_it_ended());
         add(self.finding(FindingId::OverTimeout, over_timeout));
         add(self.guard_redundant());
     }
@@ -381,29 +378,17 @@ impl CallReview<'_> {
         self.finding(FindingId::RacedItself, u32::try_from(count).unwrap_or(u32::MAX))
     }
 
-    /// The caller went away while a write may have acted.
-    fn abandoned(&self) -> Option<Finding> {
+    /// The end of the call leaves it open, or its caller went away while a write may have acted.
+    fn how_it_ended(&self) -> Option<Finding> {
         let outcome = self.record.outcomes.get(self.id.index())?;
-        let is = outcome.kind == OutcomeKind::Cancelled && outcome.claim == EffectClaim::Unknown;
-        self.finding(FindingId::Abandoned, u32::from(is))
-    }
-
-    fn undetermined(&self) -> Option<Finding> {
-        let outcome = self.record.outcomes.get(self.id.index())?;
-        let is = matches!(outcome.kind, OutcomeKind::Undetermined(_));
-        self.finding(FindingId::Undetermined, u32::from(is))
-    }
-
-    fn suspected_failure(&self) -> Option<Finding> {
-        let outcome = self.record.outcomes.get(self.id.index())?;
-        let is = matches!(outcome.kind, OutcomeKind::Suspected(_));
-        self.finding(FindingId::SuspectedFailure, u32::from(is))
-    }
-
-    fn unfinished(&self) -> Option<Finding> {
-        let outcome = self.record.outcomes.get(self.id.index())?;
-        let is = matches!(outcome.kind, OutcomeKind::Unfinished(_));
-        self.finding(FindingId::Unfinished, u32::from(is))
+        let found = match outcome.kind {
+            OutcomeKind::Cancelled if outcome.claim == EffectClaim::Unknown => FindingId::Abandoned,
+            OutcomeKind::Undetermined(_) => FindingId::Undetermined,
+            OutcomeKind::Suspected(_) => FindingId::SuspectedFailure,
+            OutcomeKind::Unfinished(_) => FindingId::Unfinished,
+            _ => return None,
+        };
+        self.finding(found, 1)
     }
 
     /// The guard stopped a retry of a call whose own attempts did nothing at the scripted upstream. A reversal that was sent
