@@ -1,6 +1,7 @@
 //! Every fixture under each of its playbooks: the run shows what the fixture says it shows, and equals its golden.
 //! A changed golden is left beside the old one as `.snap.new`; `cargo insta review` reads it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -131,4 +132,18 @@ fn a_result_that_contradicts_expect_is_named() {
     let (_, wrong) = run(&fixture, &name);
     assert!(wrong.iter().any(|what| what.starts_with("effects: expected 77")), "{wrong:?}");
     assert!(wrong.iter().any(|what| what.contains("attempts: expected 99")), "{wrong:?}");
+}
+
+#[test]
+fn with_jitter_no_two_waits_are_equal_and_by_a_list_all_are() {
+    let name = "calls-that-fail-together-come-back-one-by-one";
+    let waits = |playbook: &str| -> Vec<String> {
+        let (golden, _) = run(&read(&root().join(format!("fixtures/{name}.yaml"))), playbook);
+        let waits = golden.lines().filter_map(|line| line.split_once("delay_ms: "));
+        waits.map(|(_, wait)| wait.split([',', ' ']).next().unwrap_or_default().to_owned()).collect()
+    };
+    let different = |waits: &[String]| waits.iter().collect::<BTreeSet<_>>().len();
+    let (jitter, list) = (waits("preset/aws-2.0"), waits("standard"));
+    assert_eq!((jitter.len(), different(&jitter)), (8, 8), "{jitter:?}");
+    assert_eq!((list.len(), different(&list)), (8, 1), "{list:?}");
 }

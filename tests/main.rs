@@ -21,7 +21,6 @@ mod gallery;
 mod goldens;
 mod hardening;
 mod html;
-mod incidents;
 mod init;
 mod intake;
 mod nets;

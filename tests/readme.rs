@@ -14,8 +14,6 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use assert_cmd::Command;
-use playproof_formats::diagnostic::Source;
-use playproof_formats::playbook;
 use playproof_intake::wire;
 
 /// The README and every page of `docs/`.
@@ -259,19 +257,8 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_playbook_of_the_readme_is_sound_and_lint_has_nothing_to_say() {
-    let text = fs::read_to_string(path_of("README.md")).expect("the README");
-    let blocks = blocks(&text, "yaml");
-    assert!(!blocks.is_empty());
-    for block in blocks {
-        let loaded = playbook::parse(Source::whole("README.md", block)).unwrap_or_else(|report| panic!("{report}"));
-        assert_eq!(playbook::lint::lint(&loaded), []);
-    }
-}
-
-#[test]
-fn every_line_of_the_readme_s_trace_is_one() {
-    let text = fs::read_to_string(path_of("README.md")).expect("the README");
+fn every_line_of_the_trace_that_is_shown_is_one() {
+    let text = fs::read_to_string(path_of("docs/reading-traces.md")).expect("the page");
     let lines: Vec<&str> = blocks(&text, "json").into_iter().flat_map(str::lines).collect();
     assert!(!lines.is_empty());
     for line in lines {

@@ -29,10 +29,9 @@ const QUESTIONS: [(&str, &str); 10] = [
 ];
 
 /// The pages that texts of the program name: not everybody who has it has the documents.
-const PAGES: [(&str, &str); 5] = [
+const PAGES: [(&str, &str); 4] = [
     ("actions", include_str!("../../docs/actions.md")),
     ("admission", include_str!("../../docs/admission.md")),
-    ("crashes", include_str!("../../docs/crashes.md")),
     ("dispatch", include_str!("../../docs/dispatch-protocol.md")),
     ("transactions", include_str!("../../docs/transactions.md")),
 ];

@@ -28,7 +28,8 @@ fn fresh() -> BTreeMap<String, String> {
         let path = format!("{FOLDER}/{}.md", theme.file);
         (path, pages::page(theme, &pages::of_theme(&behaviours, at)))
     });
-    pages.chain([(format!("{FOLDER}.md"), pages::contents(&behaviours))]).collect()
+    let incidents = (format!("{FOLDER}/incidents.md"), pages::incidents(&behaviours));
+    pages.chain([incidents, (format!("{FOLDER}.md"), pages::contents(&behaviours))]).collect()
 }
 
 fn root() -> PathBuf {

@@ -1,6 +1,7 @@
 //! The Markdown of the gallery.
 
 use std::fmt::Write as _;
+use std::fs;
 
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Scenario, Simulator};
@@ -26,6 +27,8 @@ pub struct Behaviour {
     theme: usize,
     /// The verdict that most failures get.
     verdict: Option<String>,
+    /// Where people have reported such a failure.
+    reports: Option<String>,
     timelines: Timelines,
 }
 
@@ -38,7 +41,9 @@ impl Behaviour {
         let run = simulator.run_fixture(&plan, &scenario);
         let theme = themes::of(run).unwrap_or_else(|| panic!("no theme of the gallery holds {name}"));
         let verdict = themes::verdict(run).map(|verdict| plan.names.verdict(verdict).to_owned());
-        Behaviour { name: name.to_owned(), title: fixture.title.clone(), playbooks, theme, verdict, timelines }
+        let (name, title) = (name.to_owned(), fixture.title.clone());
+        let reports = reports_of(&name);
+        Behaviour { name, title, playbooks, theme, verdict, reports, timelines }
     }
 
     /// The name as words: its anchor is the name.
@@ -65,6 +70,35 @@ impl Behaviour {
         }
         section
     }
+}
+
+/// What stands behind `# reported in: ` in the last line of a fixture.
+fn reports_of(name: &str) -> Option<String> {
+    let text = fs::read_to_string(super::root().join(format!("fixtures/{name}.yaml"))).expect("a fixture");
+    Some(text.lines().last()?.strip_prefix("# reported in: ")?.to_owned())
+}
+
+/// The page of the failures that people have reported.
+pub fn incidents(all: &[Behaviour]) -> String {
+    let mut page = format!(
+        "{WRITTEN}\n# Incidents\n\nFailures that people reported (`repository#number`, specifications, public \
+         accounts), each as a fixture with tools of its own: the pattern, not the system of the report. Some reports \
+         were written by machines. Playproof has no word for how long keys live, a refresh of credentials, a client's \
+         clock, the items of a batch, a queue that delivers by itself, a request for approval that is withdrawn, an \
+         upstream that is slower under load.\n"
+    );
+    for (at, theme) in THEMES.iter().enumerate() {
+        let reported = of_theme(all, at).into_iter().filter_map(|one| Some((one, one.reports.as_ref()?)));
+        let rows = reported.map(|(one, reports)| {
+            let (title, reports) = (text::markdown(&one.title), text::markdown(reports));
+            format!("- [{title}]({}.md#{}): {reports}\n", theme.file, one.name)
+        });
+        let rows: String = rows.collect();
+        if !rows.is_empty() {
+            let _ = write!(page, "\n## {}\n\n{rows}", theme.title);
+        }
+    }
+    page
 }
 
 /// The behaviours of a theme, those with one verdict together.

@@ -1,5 +1,5 @@
-//! Who may import whom inside the engine, and that no files of a package import each other in a circle. The table
-//! stands here and in CONTRIBUTING.md; a test holds the two together. Packages are Cargo's to hold apart.
+//! Who may import whom inside the engine, and that no files of a package import each other in a circle. Packages are
+//! Cargo's to hold apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -166,33 +166,6 @@ pub fn is_test_file(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/")
 }
 
-/// The table of CONTRIBUTING.md against this one.
-pub fn compare_with_document(tree: &Tree) -> Vec<Violation> {
-    const DOCUMENT: &str = "CONTRIBUTING.md";
-    let Some(text) = tree.text(DOCUMENT) else { return vec![Violation::of_file(DOCUMENT, "is missing")] };
-    let written: BTreeMap<&str, Vec<&str>> = text.lines().filter_map(table_row).collect();
-    let mut violations = Vec::new();
-    for (module, row) in TABLE {
-        match written.get(module) {
-            Some(names) if names == row => {}
-            Some(names) => {
-                let message = format!("the row of `{module}` says {names:?}, the test says {row:?}");
-                violations.push(Violation::of_file(DOCUMENT, message));
-            }
-            None => violations.push(Violation::of_file(DOCUMENT, format!("the row of `{module}` is missing"))),
-        }
-    }
-    let unknown = written.keys().filter(|module| row_of(module).is_none());
-    violations.extend(unknown.map(|module| Violation::of_file(DOCUMENT, format!("`{module}` is not in the test"))));
-    violations
-}
-
-/// The names in a line such as ``| `sim` | `event` `trace` |``.
-fn table_row(line: &str) -> Option<(&str, Vec<&str>)> {
-    let (module, imports) = line.strip_prefix("| `")?.split_once("` |")?;
-    Some((module, imports.split('`').skip(1).step_by(2).collect()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,11 +179,6 @@ mod tests {
     #[test]
     fn no_modules_import_each_other_in_a_circle() {
         assert_none(&circles(&Tree::of_this_package()));
-    }
-
-    #[test]
-    fn the_table_of_contributing_is_the_table_of_the_test() {
-        assert_none(&compare_with_document(&Tree::of_this_package()));
     }
 
     #[test]
@@ -274,21 +242,5 @@ mod tests {
         assert_none(&circles(&files("use super::{c::C, d};")));
         assert_one(&circles(&files("use super::{a, c::C};")), "crates/x/src/", 1, "f/a, f/b import each other");
         assert_one(&circles(&files("use crate::f::A;")), "crates/x/src/", 1, "f/a, f/b import each other");
-    }
-
-    #[test]
-    fn a_row_that_differs_in_the_document_is_caught() {
-        let mut text = String::new();
-        for (module, row) in TABLE {
-            let row = if *module == "dispatch" { &["call"] } else { *row };
-            let names: Vec<String> = row.iter().map(|name| format!("`{name}`")).collect();
-            text.push_str(&format!("| `{module}` | {} |\n", names.join(" ")));
-        }
-        assert_one(
-            &compare_with_document(&Tree::of(&[("CONTRIBUTING.md", &text)])),
-            "CONTRIBUTING.md",
-            1,
-            "`dispatch`",
-        );
     }
 }

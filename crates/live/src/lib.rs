@@ -2,20 +2,25 @@
 //! machine decides, and never while anything is awaited.
 //!
 //! ```no_run
-//! use playproof_live::{Attempt, Dispatcher, Failure, NewCall, plan_of};
+//! use playproof_live::{Attempt, Dispatcher, ErrorFacts, Failure, NewCall, plan_of};
 //!
-//! # async fn send(_: Attempt) -> Result<String, Failure> { Ok(String::new()) }
-//! # async fn refund(text: &str) -> Result<(), Box<dyn std::error::Error>> {
-//! let plan = plan_of("ours", text, None)?;
-//! let dispatcher = Dispatcher::new(plan, None);
-//! let new = NewCall { tool: "payments.issue_refund".into(), args: r#"{"order":"o_91"}"#.into(), ..NewCall::default() };
-//! let ended = dispatcher.call(new, |attempt| async move { send(attempt).await }).await;
-//! match ended.value {
-//!     Some(receipt) => println!("refunded: {receipt}"),
-//!     None => println!("{}, effect {}", ended.outcome.kind.as_str(), ended.outcome.claim.as_str()),
+//! async fn pay(attempt: Attempt) -> Result<String, Failure> {
+//!     match attempt.key {
+//!         Some(key) => Ok(format!("receipt of {key}")), // your request, with this key
+//!         None => Err(ErrorFacts { status: Some(400), ..ErrorFacts::default() }.into()),
+//!     }
 //! }
-//! # Ok(())
-//! # }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let plan = plan_of("ours", &std::fs::read_to_string("playbooks/ours.yaml")?, None)?;
+//!     let dispatcher = Dispatcher::new(plan, None);
+//!     let (tool, args) = ("payments.issue_refund".to_owned(), r#"{"order":"o_91"}"#.to_owned());
+//!     let refund = NewCall { tool, args, key: Some("ik_91".to_owned()), ..NewCall::default() };
+//!     let ended = dispatcher.call(refund, |attempt| pay(attempt)).await;
+//!     println!("{}, effect {}: {:?}", ended.outcome.kind.as_str(), ended.outcome.claim.as_str(), ended.value);
+//!     Ok(())
+//! }
 //! ```
 
 mod args;
