@@ -91,7 +91,7 @@ pub enum ParsedCommand {
     Proxy(Box<proxy::Args>),
     /// List the formats of recordings; try a mapping, convert a recording
     Formats(formats::Args),
-    /// Add the partial results of several replays
+    /// Add partial results of `replay`, `impact` or `propose find`
     Merge(merge::Args),
     /// Verify an audit log whose lines are linked
     Audit(audit::Args),

@@ -132,6 +132,12 @@ impl InputPaths {
         &self.sources
     }
 
+    /// An input that can be named again; what came through several pipes is gone.
+    pub fn again(&self, input: u32) -> Option<&str> {
+        let pipes = self.files.iter().filter(|file| *file == files::STDIN).count();
+        self.file(input).filter(|_| pipes < 2)
+    }
+
     /// The file of an input by its place.
     pub fn file(&self, input: u32) -> Option<&str> {
         self.files.get(usize::try_from(input).ok()?).map(String::as_str)

@@ -25,6 +25,7 @@ mod missing_answer;
 mod output;
 mod outputs;
 mod panic;
+mod partial;
 mod pending;
 mod playbooks;
 mod project;

@@ -16,7 +16,9 @@ use super::read_options::ReadOptions;
 use super::terminal::Terminal;
 use super::threads::Threads;
 use super::{duplicate_args, files, inputs, playbooks};
-use playproof_analysis::replay::{InputAccount, Observer, ReplayError, ReplayOptions, Replayed, replay};
+use playproof_analysis::replay::{
+    InputAccount, LinkObserver, Observer, PartLinks, ReplayError, ReplayOptions, Replayed, replay,
+};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
@@ -47,6 +49,8 @@ pub struct Stream<'a> {
     pub threads: Threads,
     /// Whether `--allow-empty` is given; none if the command has no such flag.
     pub allow_empty: Option<bool>,
+    /// Whether a partial result is asked for: what links it to others is wanted.
+    pub is_part: bool,
 }
 
 /// The result of a pass.
@@ -55,6 +59,8 @@ pub struct Streamed {
     pub replayed: Replayed,
     /// How each input was read.
     pub notes: Vec<InputNote>,
+    /// What links these calls to those of other parts, if it is wanted.
+    pub links: PartLinks,
     /// Why some inputs could not be read to their ends; the others are counted.
     pub unread: Option<Failure>,
 }
@@ -85,6 +91,7 @@ impl<'a> Stream<'a> {
             pace: None,
             threads: Threads::default(),
             allow_empty: None,
+            is_part: false,
         }
     }
 
@@ -128,7 +135,7 @@ impl<'a> Stream<'a> {
         watch: &W,
         project: &Project,
         terminal: &Terminal,
-        each: impl FnMut(W::Part) -> io::Result<()> + Send,
+        mut each: impl FnMut(W::Part) -> io::Result<()> + Send,
     ) -> Result<Streamed, Failure> {
         self.refuse_fixtures()?;
         let mapping = self.reading.reading()?;
@@ -143,7 +150,12 @@ impl<'a> Stream<'a> {
         let bar = feed::bar(self.inputs.files(), terminal);
         let (notes_of, sources) = (Arc::clone(&notes), self.inputs.sources().clone());
         let feed = feed::open(self.inputs.files(), &mapping, &project.redaction, notes_of, sources, bar.clone());
-        let replayed = replay(plans, feed, &options, watch, each);
+        let watch = LinkObserver { other: watch, is_wanted: self.is_part };
+        let mut links = PartLinks::default();
+        let replayed = replay(plans, feed, &options, &watch, |(part, more)| {
+            links.extend(more);
+            each(part)
+        });
         bar.finish_and_clear();
         let learned = std::mem::take(&mut *notes.lock().unwrap_or_else(PoisonError::into_inner));
         let (mut notes, mut unread) = (learned.notes, learned.refused);
@@ -165,7 +177,7 @@ impl<'a> Stream<'a> {
         }
         self.show_skipped(&replayed, terminal)?;
         self.refuse_empty(&replayed, &notes)?;
-        Ok(Streamed { replayed, notes, unread })
+        Ok(Streamed { replayed, notes, links, unread })
     }
 
     /// The failures of inputs as one, in the order of the inputs.

@@ -7,6 +7,8 @@ use crate::flags::{Flags, Given};
 use crate::format::formats;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
+use crate::partial::{self, Maker, Parts, Sums, Whole};
+use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::reports::{self, ReportTo};
 use crate::stream::{Stream, Streamed};
@@ -14,6 +16,7 @@ use crate::terminal::Terminal;
 use crate::threads::Threads;
 use crate::{missing_answer, playbooks, reason};
 use playproof_analysis::impact::{Comparer, Impact, ImpactGate, ImpactPart};
+use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Pace, Plan};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::playbook::fingerprint;
@@ -113,6 +116,10 @@ pub struct Options {
     #[arg(long, value_name = "html=FILE", value_parser = reports::page)]
     pub report: Option<ReportTo>,
 
+    /// Write the sums as a file that `playproof merge` adds to others, in place of a page
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "report", "strict"])]
+    pub partial: Option<String>,
+
     /// The threads.
     #[command(flatten)]
     pub threads: Threads,
@@ -122,47 +129,119 @@ pub struct Options {
     pub reading: ReadOptions,
 }
 
+impl Sums for ImpactPart {
+    const COMMAND: &'static str = "impact";
+
+    fn merge(&mut self, later: ImpactPart, before: u32) {
+        ImpactPart::merge(self, later.after_inputs(before));
+    }
+
+    fn missed_at_most(&self) -> u64 {
+        ImpactPart::missed_at_most(self)
+    }
+
+    fn remarks(&self) -> Vec<&'static str> {
+        let cut = "Causes are too many to tell all apart: which ones are depends on the parts.";
+        (self.overflow() > 0).then_some(cut).into_iter().collect()
+    }
+}
+
 /// Compares.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let paths = InputPaths::find(&args.inputs)?;
+    let paths = &InputPaths::find(&args.inputs)?;
     reports::refuse_page(args.report.as_ref(), paths.files())?;
+    if let Some(file) = &args.partial {
+        partial::refuse(&args.flags, file, paths)?;
+    }
     let stream = Stream {
         beyond: args.beyond_tape.clone().unwrap_or_default(),
         pace: args.pace,
         threads: args.threads,
         allow_empty: Some(args.allow_empty),
-        ..Stream::new("impact", &paths, &args.reading, args.flags.clone())
+        is_part: args.partial.is_some(),
+        ..Stream::new("impact", paths, &args.reading, args.flags.clone())
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
-    let base = playbooks::name(args.base.as_deref(), &project);
-    let load =
-        |name: &str| Ok::<Plan, Failure>(Plan::new(playbooks::load(name)?.playbook, &tools).with_seed(args.seed));
-    let mut plans = [load(&base)?, load(&args.candidate)?];
-    playbooks::tell_apart(&mut plans, &[base.clone(), args.candidate.clone()]);
+    let (base, plans) = plans(args, &project, &tools)?;
+    refuse_equal(args, &base, &plans)?;
     let [mine, theirs] = &plans;
-    refuse_equal(args, &base, [mine, theirs])?;
     let watcher = Comparer::new(mine, theirs);
     missing_answer::warn(&stream.beyond, &[mine, theirs]);
-    let mut all = ImpactPart::default();
-    let streamed = stream.run(&plans, &watcher, &project, terminal, |part| all.merge(part))?;
-    let impact = watcher.finish(all, [mine, theirs], &streamed.replayed);
-    let gate = gate(args);
-    let next = next(args, &paths, &base, &impact);
-    let Streamed { replayed, notes, .. } = &streamed;
-    let shown = ImpactPage { impact: &impact, replayed, notes, gate: &gate, next: next.as_ref() };
-    let doc = page(&shown);
-    reports::write_page(args.report.as_ref(), || doc.html(), output)?;
-    match args.format {
-        Format::Markdown => output.page(&doc.markdown())?,
-        Format::Json => output.json(json(&shown, paths.sources()))?,
-        Format::Table => output.page(&terminal.out.doc(&doc))?,
+    let mut sums = ImpactPart::default();
+    let streamed = stream.run(&plans, &watcher, &project, terminal, |part| sums.merge(part))?;
+    if let Some(file) = &args.partial {
+        return partial::write(maker(args, &project, &plans), file, paths, streamed, sums, output);
     }
-    let exit = exit(args, &gate, &impact);
-    streamed.all_read().map(|_| exit)
+    let Streamed { replayed, notes, unread, .. } = streamed;
+    let setup = PageSetup { args, paths, terminal, base: &base, plans: &plans };
+    let exit = setup.show(Whole { replayed, notes, sums, remarks: Vec::new() }, output)?;
+    unread.map_or(Ok(exit), Err)
+}
+
+/// Shows the sums of parts, as `impact` shows those of their traces.
+///
+/// # Errors
+/// The parts cannot be added.
+pub fn show_merged(
+    args: &Args,
+    parts: Parts<ImpactPart>,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let project = Project::find()?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
+    let (base, plans) = plans(args, &project, &tools)?;
+    refuse_equal(args, &base, &plans)?;
+    let paths = &parts.inputs();
+    let whole = parts.add(maker(args, &project, &plans), paths.sources())?;
+    PageSetup { args, paths, terminal, base: &base, plans: &plans }.show(whole, output)
+}
+
+/// The name of the base, and both plans, told apart.
+fn plans(args: &Args, project: &Project, tools: &Tools) -> Result<(String, [Plan; 2]), Failure> {
+    let base = playbooks::name(args.base.as_deref(), project);
+    let load = |name: &str| Ok::<Plan, Failure>(Plan::new(playbooks::load(name)?.playbook, tools).with_seed(args.seed));
+    let mut plans = [load(&base)?, load(&args.candidate)?];
+    playbooks::tell_apart(&mut plans, &[base.clone(), args.candidate.clone()]);
+    Ok((base, plans))
+}
+
+fn maker<'a>(args: &'a Args, project: &'a Project, plans: &'a [Plan]) -> Maker<'a> {
+    Maker { flags: &args.flags, tools: args.tools.as_deref(), project, plans }
+}
+
+/// What a comparison is shown with.
+struct PageSetup<'a> {
+    args: &'a Args,
+    paths: &'a InputPaths,
+    terminal: &'a Terminal,
+    base: &'a str,
+    plans: &'a [Plan; 2],
+}
+
+impl PageSetup<'_> {
+    /// Writes the page; gives the exit code of the comparison.
+    fn show(&self, whole: Whole<ImpactPart>, output: &mut Output) -> Result<Exit, Failure> {
+        let PageSetup { args, paths, terminal, base, plans: [mine, theirs] } = *self;
+        let Whole { replayed, notes, sums, remarks } = whole;
+        let impact = Comparer::new(mine, theirs).finish(sums, [mine, theirs], &replayed);
+        let gate = gate(args);
+        let next = next(args, paths, base, &impact);
+        let (impact, replayed, notes, remarks) = (&impact, &replayed, &*notes, &*remarks);
+        let shown = ImpactPage { impact, replayed, notes, remarks, gate: &gate, next: next.as_ref() };
+        let doc = page(&shown);
+        reports::write_page(args.report.as_ref(), || doc.html(), output)?;
+        match args.format {
+            Format::Markdown => output.page(&doc.markdown())?,
+            Format::Json => output.json(json(&shown, paths.sources()))?,
+            Format::Table => output.page(&terminal.out.doc(&doc))?,
+        }
+        Ok(exit(args, &gate, impact))
+    }
 }
 
 /// Refuses to compare a playbook with itself: that names a wrong file, and a gate would always pass.
-fn refuse_equal(args: &Args, base: &str, [mine, theirs]: [&Plan; 2]) -> Result<(), Failure> {
+fn refuse_equal(args: &Args, base: &str, [mine, theirs]: &[Plan; 2]) -> Result<(), Failure> {
     if args.allow_empty || fingerprint(&mine.playbook) != fingerprint(&theirs.playbook) {
         return Ok(());
     }
@@ -195,7 +274,7 @@ fn exit(args: &Args, gate: &ImpactGate, impact: &Impact) -> Exit {
 /// The example of the first cause under both playbooks, side by side.
 fn next(args: &Args, paths: &InputPaths, base: &str, impact: &Impact) -> Option<Command> {
     let example = impact.causes.first()?.example.as_ref()?;
-    let input = paths.file(example.place.input)?;
+    let input = paths.again(example.place.input)?;
     let call = paths.sources().name_of(&example.reference, example.place);
     let compared = Flags::default().with("--playbook", Some(base)).with("--playbook", Some(&args.candidate));
     let replay = Command::new("playproof replay").path(input).flag("--call", &call);

@@ -17,7 +17,7 @@ const TRACE: &str = "{\"run_id\":\"r1\",\"tool\":\"pay\",\"status\":\"error\",\"
 const KEPT: &str = "pay-odd-";
 
 /// Every command that writes. `review` asks at a terminal; what it writes, `accept` and `reject` write too.
-pub const WRITING: [Writing; 26] = [
+pub const WRITING: [Writing; 28] = [
     Writing { name: "init", args: &["init"], prepare: |_| {} },
     Writing { name: "init", args: &["init", "new/deep", "--from", "trace.jsonl"], prepare: with_trace },
     Writing { name: "check", args: &["check"], prepare: with_fixture },
@@ -51,6 +51,16 @@ pub const WRITING: [Writing; 26] = [
         prepare: with_trace_and_out,
     },
     Writing { name: "impact", args: &IMPACT, prepare: with_trace_and_out },
+    Writing {
+        name: "impact",
+        args: &["impact", "trace.jsonl", "-c", "study/retry-everything", "--partial", "out/impact.part"],
+        prepare: with_trace_and_out,
+    },
+    Writing {
+        name: "propose find",
+        args: &["propose", "find", "trace.jsonl", "--partial", "out/find.part"],
+        prepare: with_trace_and_out,
+    },
     Writing { name: "propose check", args: &["propose", "check", "--report", "html=out/page.html"], prepare: with_out },
     Writing {
         name: "formats convert",
@@ -72,7 +82,7 @@ const KEEP: [&str; 8] = ["propose", "keep", "trace.jsonl", "r1#1", "--expect", "
 pub const ACCEPT: [&str; 4] = ["accept", "said-no", "--reason", "because"];
 
 /// Commands that write nothing, `review`, and `serve` and `proxy`, which append to their journals.
-const READING: [&str; 24] = [
+const READING: [&str; 23] = [
     "audit verify",
     "completions",
     "conform",
@@ -91,7 +101,6 @@ const READING: [&str; 24] = [
     "history verify",
     "lint",
     "merge",
-    "propose find",
     "propose list",
     "proxy",
     "review",

@@ -7,7 +7,7 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 11] = [
-    ("crates/analysis/src", 18_150),
+    ("crates/analysis/src", 18_280),
     ("crates/engine/src", 21_050),
     ("crates/explore/src", 5_500),
     ("crates/formats/src", 12_450),
@@ -17,7 +17,7 @@ const CEILINGS: [(&str, usize); 11] = [
     ("crates/proxy/src", 2_210),
     ("crates/protocol/src", 2_400),
     ("crates/serve/src", 2_800),
-    ("src", 19_300),
+    ("src", 19_600),
 ];
 
 /// A package this far below its ceiling gets a lower one.

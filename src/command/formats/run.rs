@@ -4,12 +4,14 @@ use std::fmt::Write;
 
 use super::{convert, tried};
 use crate::exit::{Exit, Failure};
-use crate::inputs::Reading;
+use crate::files;
+use crate::inputs::{self, Reading};
 use crate::output::Output;
 use crate::terminal::Terminal;
 use playproof_formats::shell::Command;
-use playproof_intake::builtin::FORMATS;
+use playproof_intake::builtin::{self, FORMATS};
 use playproof_intake::failure::FAILURE_WORDS;
+use playproof_intake::mapping::Mapping;
 
 /// What is shown.
 #[derive(Debug, clap::Args)]
@@ -32,9 +34,13 @@ pub struct Args {
 pub enum What {
     /// Print the mapping of a format
     Show {
-        /// The name of the format
+        /// The name of the format, or a mapping file
         #[arg(value_name = "FORMAT")]
         name: String,
+
+        /// Print its paths, for a program: each on a line behind the part of calls or results that it leads to
+        #[arg(long)]
+        paths: bool,
     },
     /// Print the words by which a text without a flag is a failure, perhaps one, or not done yet
     Words,
@@ -51,18 +57,30 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         Some(What::Words) => output.page(FAILURE_WORDS)?,
         Some(What::Try(args)) => return tried::run(args, terminal, output),
         Some(What::Convert(args)) => return convert::run(args, terminal, output),
-        Some(What::Show { name }) => {
-            let format = Reading::format(name)?;
-            let Some(text) = format.text() else {
-                let said = format!("`{name}` is built in, and has no mapping");
-                return Err(Failure::new(said)
-                    .help("a mapping without `call` says what is different in your recordings")
-                    .next(Command::new("playproof schema").name("mapping")));
-            };
-            output.page(text)?;
-        }
+        Some(What::Show { name, paths: true }) => output.page(&paths(&mapping(name)?))?,
+        Some(What::Show { name, paths: false }) => output.page(mapping(name)?.text())?,
     }
     Ok(Exit::Clean)
+}
+
+/// The mapping of a format, or of a file.
+fn mapping(name: &str) -> Result<Mapping, Failure> {
+    if builtin::find(name).is_none() && files::exists(name) {
+        return inputs::mapping(name);
+    }
+    let format = Reading::format(name)?;
+    format.mapping().cloned().ok_or_else(|| {
+        Failure::new(format!("`{name}` is built in, and has no mapping"))
+            .help("a mapping without `call` says what is different in your recordings")
+            .next(Command::new("playproof schema").name("mapping"))
+    })
+}
+
+fn paths(mapping: &Mapping) -> String {
+    mapping.paths().iter().fold(String::new(), |mut text, (part, path)| {
+        let _ = writeln!(text, "{part}: {path}"); // writing to a String cannot fail
+        text
+    })
 }
 
 fn list() -> String {

@@ -121,7 +121,7 @@ fn corpus(args: &Check, terminal: &Terminal, trial: &TrialResult) -> Result<Vec<
     let compared = watcher.finish(all, [base, candidate], &streamed.replayed);
     let gate = ImpactGate::default();
     let Streamed { replayed, notes, .. } = &streamed;
-    let shown = impact::ImpactPage { impact: &compared, replayed, notes, gate: &gate, next: None };
+    let shown = impact::ImpactPage { impact: &compared, replayed, notes, remarks: &[], gate: &gate, next: None };
     let doc = impact::page(&shown);
     Ok(doc.blocks.into_iter().chain(doc.answer).collect())
 }

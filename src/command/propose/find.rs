@@ -7,13 +7,16 @@ use crate::flags::Given;
 use crate::format::formats;
 use crate::input_paths::InputPaths;
 use crate::output::Output;
+use crate::partial::{self, Maker, Parts, Sums, Whole};
 use crate::playbooks;
+use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
 use crate::threads::Threads;
 use crate::values::whole;
 use playproof_analysis::mining::{Mined, MinedPart, Miner};
+use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
 use playproof_formats::shell::Command;
 use playproof_report::mining::{MiningPage, json, page};
@@ -74,6 +77,10 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     pub format: Format,
 
+    /// Write the sums as a file that `playproof merge` adds to others, in place of a page
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    pub partial: Option<String>,
+
     /// The threads.
     #[command(flatten)]
     pub threads: Threads,
@@ -83,30 +90,94 @@ pub struct Options {
     pub reading: ReadOptions,
 }
 
+impl Sums for MinedPart {
+    const COMMAND: &'static str = "propose find";
+
+    fn merge(&mut self, later: MinedPart, before: u32) {
+        MinedPart::merge(self, later.after_inputs(before));
+    }
+
+    fn missed_at_most(&self) -> u64 {
+        MinedPart::missed_at_most(self)
+    }
+
+    fn remarks(&self) -> Vec<&'static str> {
+        let redacted = "Rules are tried on redacted texts: parts have no others.";
+        self.is_redacted().then_some(redacted).into_iter().collect()
+    }
+}
+
 /// Mines.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let paths = InputPaths::find(&args.inputs)?;
+    let paths = &InputPaths::find(&args.inputs)?;
+    if let Some(file) = &args.partial {
+        partial::refuse(&args.flags, file, paths)?;
+    }
     let stream = Stream {
         threads: args.threads,
         allow_empty: Some(args.allow_empty),
-        ..Stream::new("propose find", &paths, &args.reading, args.flags.clone())
+        is_part: args.partial.is_some(),
+        ..Stream::new("propose find", paths, &args.reading, args.flags.clone())
     };
     let (project, tools) = stream.begin(args.tools.as_deref())?;
-    let name = playbooks::name(args.playbook.as_deref(), &project);
-    let plans = [Plan::new(playbooks::load(&name)?.playbook, &tools)];
-    let mut all = MinedPart::default();
-    let streamed =
-        stream.run(&plans, &Miner { sources: paths.sources().clone() }, &project, terminal, |part| all.merge(part))?;
-    let [plan] = &plans;
-    let mined = all.finish(plan, &streamed.replayed, usize::from(args.top));
-    let (Streamed { replayed, notes, .. }, sources) = (&streamed, paths.sources());
-    let next = next(args, &paths, &mined);
-    let shown = MiningPage { mined: &mined, replayed, notes, names: sources, next: next.as_ref() };
-    match args.format {
-        Format::Json => output.json(json(&shown))?,
-        Format::Table => output.page(&terminal.out.doc(&page(&shown)))?,
+    let plans = plans(args, &project, &tools)?;
+    let mut sums = MinedPart::default();
+    let miner = Miner { sources: paths.sources().clone() };
+    let streamed = stream.run(&plans, &miner, &project, terminal, |part| sums.merge(part))?;
+    if let Some(file) = &args.partial {
+        let sums = sums.redacted(&project.redaction);
+        return partial::write(maker(args, &project, &plans), file, paths, streamed, sums, output);
     }
-    streamed.all_read().map(|_| Exit::Clean)
+    let Streamed { replayed, notes, unread, .. } = streamed;
+    show(args, paths, &plans, Whole { replayed, notes, sums, remarks: Vec::new() }, terminal, output)?;
+    unread.map_or(Ok(Exit::Clean), Err)
+}
+
+/// Shows the sums of parts, as `propose find` shows those of their traces.
+///
+/// # Errors
+/// The parts cannot be added.
+pub fn show_merged(
+    args: &Args,
+    parts: Parts<MinedPart>,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let project = Project::find()?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
+    let plans = plans(args, &project, &tools)?;
+    let paths = &parts.inputs();
+    let whole = parts.add(maker(args, &project, &plans), paths.sources())?;
+    show(args, paths, &plans, whole, terminal, output)?;
+    Ok(Exit::Clean)
+}
+
+fn plans(args: &Args, project: &Project, tools: &Tools) -> Result<[Plan; 1], Failure> {
+    let name = playbooks::name(args.playbook.as_deref(), project);
+    Ok([Plan::new(playbooks::load(&name)?.playbook, tools)])
+}
+
+fn maker<'a>(args: &'a Args, project: &'a Project, plans: &'a [Plan]) -> Maker<'a> {
+    Maker { flags: &args.flags, tools: args.tools.as_deref(), project, plans }
+}
+
+fn show(
+    args: &Args,
+    paths: &InputPaths,
+    [plan]: &[Plan; 1],
+    whole: Whole<MinedPart>,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let Whole { replayed, notes, sums, remarks } = whole;
+    let mined = sums.finish(plan, &replayed, usize::from(args.top));
+    let next = next(args, paths, &mined);
+    let (mined, replayed, notes, remarks) = (&mined, &replayed, &*notes, &*remarks);
+    let shown = MiningPage { mined, replayed, notes, remarks, names: paths.sources(), next: next.as_ref() };
+    match args.format {
+        Format::Json => output.json(json(&shown)),
+        Format::Table => output.page(&terminal.out.doc(&page(&shown))),
+    }
 }
 
 /// A verdict for the most urgent cluster with a rule, where the project can change the playbook; else what

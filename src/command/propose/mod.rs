@@ -4,7 +4,7 @@ mod args;
 mod check;
 pub mod context;
 mod evidence;
-mod find;
+pub mod find;
 mod keep;
 mod list;
 mod new;

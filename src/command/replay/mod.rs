@@ -6,7 +6,6 @@ mod audit;
 mod crashes;
 mod equal;
 mod page_call;
-mod partial;
 mod prepared;
 mod recording;
 mod rehearsal;
@@ -18,7 +17,6 @@ mod watch;
 
 pub use args::Args;
 pub use crashes::beside_journal;
-pub use partial::Parts;
 pub use rehearsal::Rehearsal;
 pub use run::run;
-pub use traces::show_merged;
+pub use traces::{ReplaySums, show_merged};

@@ -4,20 +4,20 @@ use std::sync::Mutex;
 
 use super::args::{Args, Format, SELECTING};
 use super::audit::AuditFile;
-use super::partial::{self, Parts, Sums};
 use super::prepared::{arguments, arguments_of_page, plans};
 use super::recording;
 use super::shown::{CallDrawing, heading};
-use super::watch::{Part, Watcher, of_playbook};
+use super::watch::{Batch, Watcher, of_playbook};
 use crate::exit::{Exit, Failure};
 use crate::input_paths::InputPaths;
 use crate::output::{Output, json_to_stdout, say};
+use crate::partial::{self, Maker, Parts, Sums, Whole};
 use crate::project::Project;
 use crate::stream::{Stream, Streamed};
 use crate::terminal::Terminal;
-use crate::{files, inputs, missing_answer, playbooks, reports};
+use crate::{inputs, missing_answer, playbooks, reports};
 use playproof_analysis::recorded::Arguments;
-use playproof_analysis::replay::{FailureCounts, PartLinks, Replayed};
+use playproof_analysis::replay::{FailureCounts, Replayed};
 use playproof_engine::event::{Finding, FindingSeverity, PlaybookNames};
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
@@ -30,7 +30,7 @@ use playproof_intake::origin::Sources;
 use playproof_report::doc::Doc;
 use playproof_report::json;
 use playproof_report::json::{Object, document};
-use playproof_report::listing::{CallSelection, Group, ListedCall, Listing, Only};
+use playproof_report::listing::{CallSelection, Group, Groups, ListedCall, Listing, Only};
 use playproof_report::opening::{Sharper, sharper};
 use playproof_report::overview::InputNote;
 use playproof_report::replay::{ReplayPage, page as page_of_replay};
@@ -43,6 +43,33 @@ const SHOWN: usize = 20;
 /// The first line of a replay as lines.
 const FORMAT: &[u8] = b"{\"type\":\"format\",\"format\":\"replay/1\"}\n";
 
+/// What a replay counts beside: the calls that a page may list, and failures by verdict and template, one a playbook.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub struct ReplaySums {
+    failures: Vec<FailureCounts>,
+    groups: Groups,
+    /// Each call is listed by itself.
+    is_unfolded: bool,
+}
+
+impl Sums for ReplaySums {
+    const COMMAND: &'static str = "replay";
+
+    fn merge(&mut self, later: ReplaySums, before: u32) {
+        self.groups.merge(later.groups, before, self.is_unfolded);
+        self.failures.iter_mut().zip(later.failures).for_each(|(all, later)| all.merge(later));
+    }
+
+    fn missed_at_most(&self) -> u64 {
+        self.failures.iter().map(FailureCounts::missed_at_most).max().unwrap_or(0)
+    }
+
+    fn remarks(&self) -> Vec<&'static str> {
+        let forgotten = "Calls that end are too many to keep all: what came before a listed call may be missing.";
+        self.groups.has_forgotten().then_some(forgotten).into_iter().collect()
+    }
+}
+
 /// Replays traces.
 pub fn run(
     args: &Args,
@@ -53,7 +80,7 @@ pub fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     if let Some(file) = &args.partial {
-        partial::refuse(args, file, paths)?;
+        partial::refuse(&args.flags, file, paths)?;
     }
     let (plans, loaded) = plans(&playbooks::names(&args.playbooks, project), tools, args.seed)?;
     if args.same_decisions {
@@ -71,7 +98,6 @@ pub fn run(
         envelope: args.envelope,
         has_page: args.report.is_some() || args.partial.is_some(),
         audits: audit.is_some(),
-        links: args.partial.is_some(),
         spare: Mutex::default(),
     };
     let beyond = args.beyond_tape.clone().unwrap_or_default();
@@ -81,36 +107,36 @@ pub fn run(
         pace: args.pace,
         threads: args.threads,
         allow_empty: Some(args.allow_empty),
+        is_part: args.partial.is_some(),
         ..Stream::new("replay", paths, &args.reading, args.flags.clone())
     };
     let mut audited = Vec::new();
     let (mut written, mut failures) = (0, vec![FailureCounts::default(); plans.len()]);
-    let mut links = PartLinks::default();
-    let streamed = stream.write(&plans, &watcher, project, terminal, |mut part: Part| {
+    let streamed = stream.write(&plans, &watcher, project, terminal, |mut batch: Batch| {
         // An empty selection is refused, so the head comes with the first selected call.
         let head = if written == 0 { FORMAT } else { b"" };
-        written += part.written;
-        audited.append(&mut part.audited);
-        failures.iter_mut().zip(part.failures.drain(..)).for_each(|(all, later)| all.merge(later));
-        links.extend(std::mem::take(&mut part.links));
-        let lines = &part.lines;
+        written += batch.written;
+        audited.append(&mut batch.audited);
+        failures.iter_mut().zip(batch.failures.drain(..)).for_each(|(all, later)| all.merge(later));
+        let lines = &batch.lines;
         let result = if lines.is_empty() { Ok(()) } else { json_to_stdout(head).and_then(|()| json_to_stdout(lines)) };
-        watcher.keep(part);
+        watcher.keep(batch);
         result
     })?;
     audit.map(|file| file.write(&audited, output)).transpose()?;
     let groups = watcher.listing.into_groups();
-    let Streamed { replayed, notes, unread } = streamed;
-    let sums = Sums { replayed, notes, failures, groups };
+    let sums = ReplaySums { failures, groups, is_unfolded: selection.unfolded };
     if let Some(file) = &args.partial {
-        return unread.map_or_else(|| partial::write(args, file, (paths, project, &plans), (sums, links), output), Err);
+        return partial::write(maker(args, project, &plans), file, paths, streamed, sums, output);
     }
     refuse_empty(args, paths, if lines { written } else { sums.groups.calls() })?;
     if lines && written == 0 {
         output.json(FORMAT)?;
     }
-    let drawn = Drawn { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
-    let exit = drawn.show(sums, &[], output)?;
+    let Streamed { replayed, notes, unread, .. } = streamed;
+    let whole = Whole { replayed, notes, sums, remarks: Vec::new() };
+    let setup = PageSetup { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
+    let exit = setup.show(whole, output)?;
     unread.map_or(Ok(exit), Err)
 }
 
@@ -118,21 +144,29 @@ pub fn run(
 ///
 /// # Errors
 /// The parts cannot be added; what is selected of them is empty.
-pub fn show_merged(args: &Args, parts: Parts, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
-    let project = Project::find()?;
-    let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
-    let (plans, loaded) = plans(&playbooks::names(&args.playbooks, &project), &tools, args.seed)?;
-    let paths = InputPaths::read_before(parts.files());
+pub fn show_merged(
+    args: &Args,
+    parts: Parts<ReplaySums>,
+    terminal: &Terminal,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let project = &Project::find()?;
+    let tools = playbooks::facts_said(args.tools.as_deref(), project)?;
+    let (plans, loaded) = plans(&playbooks::names(&args.playbooks, project), &tools, args.seed)?;
+    let paths = &parts.inputs();
     let selection = selection(args, &plans, paths.sources())?;
-    let (sums, remarks) = parts.add((args, &project), &plans, paths.sources())?;
-    refuse_empty(args, &paths, sums.groups.calls())?;
-    let (paths, project) = (&paths, &project);
-    let drawn = Drawn { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
-    drawn.show(sums, &remarks, output)
+    let whole = parts.add(maker(args, project, &plans), paths.sources())?;
+    refuse_empty(args, paths, whole.sums.groups.calls())?;
+    let setup = PageSetup { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
+    setup.show(whole, output)
 }
 
-/// What the sums of a replay are shown with.
-struct Drawn<'a> {
+fn maker<'a>(args: &'a Args, project: &'a Project, plans: &'a [Plan]) -> Maker<'a> {
+    Maker { flags: &args.flags, tools: args.tools.as_deref(), project, plans }
+}
+
+/// What a replay is shown with.
+struct PageSetup<'a> {
     args: &'a Args,
     paths: &'a InputPaths,
     project: &'a Project,
@@ -142,28 +176,30 @@ struct Drawn<'a> {
     selection: &'a CallSelection,
 }
 
-impl Drawn<'_> {
-    /// Writes the page, with `remarks` on what is not exact; gives the exit code of the replay.
-    fn show(&self, sums: Sums, remarks: &[String], output: &mut Output) -> Result<Exit, Failure> {
-        let Drawn { args, paths, project, terminal, plans, loaded, selection } = *self;
-        let Sums { replayed, notes, failures, groups } = sums;
+impl PageSetup<'_> {
+    /// Writes the page; gives the exit code of the replay.
+    fn show(&self, whole: Whole<ReplaySums>, output: &mut Output) -> Result<Exit, Failure> {
+        let PageSetup { args, paths, project, terminal, loaded, .. } = *self;
+        let Whole { replayed, notes, sums: ReplaySums { failures, groups, .. }, remarks } = whole;
         let named = (args.tools.as_deref(), loaded.first());
         playbooks::warn_of_arguments(&replayed.arguments, named, project, terminal)?;
         let groups = groups.ranked(paths.sources());
         say_ambiguous(args, &groups, paths.sources());
         let beyond = args.beyond_tape.clone().unwrap_or_default();
-        let (only, replayed, notes) = (&selection.only, &replayed, &*notes);
-        let page = Page { args, paths, terminal, plans, beyond: &beyond, only, replayed, notes, remarks };
-        let report = || page.doc(&groups, &failures, loaded, arguments_of_page(args)).html();
-        reports::write_page(args.report.as_ref(), report, output)?;
-        page.write(&groups, loaded, output)?;
+        let page = Page { setup: self, beyond: &beyond, replayed: &replayed, notes: &notes, remarks: &remarks };
+        reports::write_page(
+            args.report.as_ref(),
+            || page.doc(&groups, &failures, arguments_of_page(args)).html(),
+            output,
+        )?;
+        page.write(&groups, output)?;
         if args.format == Format::Table {
             let resolved = inputs::resolved(paths.files(), &project.redaction, |_| true)?;
             if !resolved.is_empty() {
                 output.lines(&resolved)?;
             }
         }
-        Ok(exit(replayed, args.strict))
+        Ok(exit(&replayed, args.strict))
     }
 }
 
@@ -269,12 +305,8 @@ fn exit(replayed: &Replayed, strict: bool) -> Exit {
 
 /// The contents of a page, except the calls.
 struct Page<'a> {
-    args: &'a Args,
-    paths: &'a InputPaths,
-    terminal: &'a Terminal,
-    plans: &'a [Plan],
+    setup: &'a PageSetup<'a>,
     beyond: &'a MissingAnswerPolicy,
-    only: &'a Only,
     replayed: &'a Replayed,
     notes: &'a [InputNote],
     /// What is not as exact as in one replay.
@@ -283,20 +315,20 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn shown<'g>(&self, groups: &'g [Group]) -> &'g [Group] {
-        if self.args.all { groups } else { &groups[..groups.len().min(SHOWN)] }
+        if self.setup.args.all { groups } else { &groups[..groups.len().min(SHOWN)] }
     }
 
-    fn write(&self, groups: &[Group], loaded: &[Loaded], output: &mut Output) -> Result<(), Failure> {
-        let doc = || self.doc(groups, &[], loaded, arguments(self.args));
-        match self.args.format {
+    fn write(&self, groups: &[Group], output: &mut Output) -> Result<(), Failure> {
+        let doc = || self.doc(groups, &[], arguments(self.setup.args));
+        match self.setup.args.format {
             Format::Markdown => output.page(&doc().markdown()),
             Format::Json => output.json(self.json(groups, self.shown(groups))),
             Format::Jsonl => output.json(self.last_line()),
-            Format::Table => output.page(&self.terminal.out.doc(&doc().untitled())),
+            Format::Table => output.page(&self.setup.terminal.out.doc(&doc().untitled())),
         }
     }
 
-    fn doc(&self, groups: &[Group], failures: &[FailureCounts], loaded: &[Loaded], arguments: Arguments) -> Doc {
+    fn doc(&self, groups: &[Group], failures: &[FailureCounts], arguments: Arguments) -> Doc {
         let (shown, playbooks) = (self.shown(groups), self.playbooks());
         let (sharper, said, next) = (self.sharper(), self.said().join(" "), self.next(shown));
         let worst = groups.first().and_then(Group::severity);
@@ -305,13 +337,13 @@ impl Page<'_> {
             notes: self.notes,
             failures,
             sharper: sharper.as_ref(),
-            has_counts: self.args.stats || self.args.format == Format::Markdown,
+            has_counts: self.setup.args.stats || self.setup.args.format == Format::Markdown,
             remarks: Some(&*said).filter(|said| !said.is_empty()),
-            heading: &heading(self.only, shown.len(), groups),
+            heading: &heading(&self.setup.selection.only, shown.len(), groups),
             of_worst: groups.iter().filter(|group| group.severity() == worst).count(),
             next: next.as_ref(),
         };
-        page_of_replay(&page, self.drawing().cards(shown, arguments, loaded))
+        page_of_replay(&page, self.drawing().cards(shown, arguments, self.setup.loaded))
     }
 
     fn json(&self, groups: &[Group], shown: &[Group]) -> String {
@@ -327,9 +359,9 @@ impl Page<'_> {
 
     /// Adds the selection, which limits the list, and every number: these cover the whole input.
     fn replayed_json(&self, begun: Object) -> Object {
-        let selected: Vec<(&str, &str)> = self.args.selected().collect();
+        let selected: Vec<(&str, &str)> = self.setup.args.selected().collect();
         let selected = (!selected.is_empty()).then(|| selected.into_iter().collect::<Object>());
-        let (playbooks, notes, sources) = (self.playbooks(), self.notes, self.paths.sources());
+        let (playbooks, notes, sources) = (self.playbooks(), self.notes, self.setup.paths.sources());
         let begun = begun.maybe("listed_only", selected);
         let begun = if self.remarks.is_empty() { begun } else { begun.with("approximate", self.remarks) };
         begun.and(&json::replayed(self.replayed, &playbooks, notes, sources))
@@ -342,18 +374,18 @@ impl Page<'_> {
 
     /// The note that a selection chooses only what is listed: the summary covers the whole input.
     fn whole(&self) -> Option<String> {
-        let flags = selecting(self.args);
+        let flags = selecting(self.setup.args);
         let said = "Counted above, and judged by the exit code: the whole input. Listed below: only what";
         (!flags.is_empty()).then(|| text::escape_unprintable(&format!("{said} `{flags}` selects.")).into_owned())
     }
 
     fn playbooks(&self) -> Vec<&PlaybookNames> {
-        self.plans.iter().map(|plan| &plan.names).collect()
+        self.setup.plans.iter().map(|plan| &plan.names).collect()
     }
 
     fn drawing(&self) -> CallDrawing<'_> {
-        let sources = self.paths.sources();
-        CallDrawing { plans: self.plans, beyond: self.beyond, sources, envelope: self.args.envelope }
+        let sources = self.setup.paths.sources();
+        CallDrawing { plans: self.setup.plans, beyond: self.beyond, sources, envelope: self.setup.args.envelope }
     }
 
     /// The place of the playbook under which the worst finding of a call was made.
@@ -368,24 +400,18 @@ impl Page<'_> {
         recorded.chain(own).min().map_or(0, |(_, playbook)| playbook)
     }
 
-    /// An input that can be named again; what came through several pipes is gone.
-    fn again(&self, input: u32) -> Option<&str> {
-        let pipes = self.paths.files().iter().filter(|file| *file == files::STDIN).count();
-        self.paths.file(input).filter(|_| pipes < 2)
-    }
-
     /// The command that would make the picture sharper.
     fn sharper(&self) -> Option<Command> {
-        self.again(0)?;
+        self.setup.paths.again(0)?;
         match sharper(self.replayed)? {
             Sharper::Facts => {
-                let command = Command::new("playproof confirm").paths(self.paths.shortest());
-                Some(self.args.flags.reading(&["--tools"]).after(command))
+                let command = Command::new("playproof confirm").paths(self.setup.paths.shortest());
+                Some(self.setup.args.flags.reading(&["--tools"]).after(command))
             }
-            Sharper::JoinedResends if self.args.reading.join_resends => None,
+            Sharper::JoinedResends if self.setup.args.reading.join_resends => None,
             Sharper::JoinedResends => {
-                let command = Command::new("playproof replay").paths(self.paths.shortest()).and("--join-resends");
-                Some(self.args.flags.after(command))
+                let command = Command::new("playproof replay").paths(self.setup.paths.shortest()).and("--join-resends");
+                Some(self.setup.args.flags.after(command))
             }
         }
     }
@@ -393,11 +419,11 @@ impl Page<'_> {
     /// The one command to run next: the worst call, explained.
     fn next(&self, shown: &[Group]) -> Option<Command> {
         let call = &shown.first()?.detail.call;
-        let input = self.again(call.place.input)?;
-        let name = self.paths.sources().name_of(&call.reference(), call.place);
+        let input = self.setup.paths.again(call.place.input)?;
+        let name = self.setup.paths.sources().name_of(&call.reference(), call.place);
         let command = Command::new("playproof explain").path(input).name(&name);
-        let worst = self.args.playbooks.get(self.worst_under(&shown.first()?.detail));
-        let flags = self.args.flags.reading(&["--tools"]).with("--playbook", worst.map(String::as_str));
-        Some(flags.and(self.args.flags.only(&["--beyond-tape", "--seed", "--pace"])).after(command))
+        let worst = self.setup.args.playbooks.get(self.worst_under(&shown.first()?.detail));
+        let flags = self.setup.args.flags.reading(&["--tools"]).with("--playbook", worst.map(String::as_str));
+        Some(flags.and(self.setup.args.flags.only(&["--beyond-tape", "--seed", "--pace"])).after(command))
     }
 }

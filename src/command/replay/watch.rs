@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use playproof_analysis::envelope::EnvelopeKind;
-use playproof_analysis::replay::{CallResult, FailureCounts, MessageTemplates, Observer, PartLinks};
+use playproof_analysis::replay::{CallResult, FailureCounts, MessageTemplates, Observer};
 use playproof_engine::event::{Finding, FindingBy, PlaybookNames, unnamed};
 use playproof_engine::ids::CallId;
 use playproof_engine::sim::SimulationRecord;
@@ -26,15 +26,13 @@ pub struct Watcher {
     pub has_page: bool,
     /// The lines of `--audit` are wanted.
     pub audits: bool,
-    /// What links these calls to those of other parts is wanted.
-    pub links: bool,
-    /// Parts that were written out, to be filled again.
-    pub spare: Mutex<Vec<Part>>,
+    /// Batches that were written out, to be filled again.
+    pub spare: Mutex<Vec<Batch>>,
 }
 
 /// What became of a batch of calls.
 #[derive(Default)]
-pub struct Part {
+pub struct Batch {
     /// Lines, if those were asked for.
     pub lines: Vec<u8>,
     /// Lines of `--audit`, if those were asked for.
@@ -43,41 +41,36 @@ pub struct Part {
     pub written: u64,
     /// Failures by verdict and template, one a playbook, if they are counted.
     pub failures: Vec<FailureCounts>,
-    /// What may link these calls to those of other parts.
-    pub links: PartLinks,
     reference: [String; 1],
     templates: MessageTemplates,
     findings: Vec<Finding>,
 }
 
 impl Observer for Watcher {
-    type Part = Part;
+    type Part = Batch;
 
-    fn part(&self) -> Part {
+    fn part(&self) -> Batch {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    fn on_call(&self, seen: &CallResult<'_>, part: &mut Part) {
+    fn on_call(&self, seen: &CallResult<'_>, batch: &mut Batch) {
         let runs = seen.plans.iter().map(|plan| &plan.names).zip(seen.records());
         if self.has_page {
-            part.failures.resize_with(seen.plans.len(), FailureCounts::default);
-            for (counts, record) in part.failures.iter_mut().zip(seen.records()) {
-                counts.add(&seen.call, record, &mut part.templates);
+            batch.failures.resize_with(seen.plans.len(), FailureCounts::default);
+            for (counts, record) in batch.failures.iter_mut().zip(seen.records()) {
+                counts.add(&seen.call, record, &mut batch.templates);
             }
         }
-        if self.links {
-            part.links.add(seen);
-        }
         if self.audits {
-            self.audit(seen, runs.clone(), part);
+            self.audit(seen, runs.clone(), batch);
         }
         if self.has_page || self.lines.is_none() {
-            self.listing.take(seen.call, seen.marks, seen.recorded, runs.clone(), &mut part.templates);
+            self.listing.take(seen.call, seen.marks, seen.recorded, runs.clone(), &mut batch.templates);
         }
         match &self.lines {
             Some(wanted) if wanted.wants(seen.call, seen.recorded, runs.clone()) => {
-                part.written += 1;
-                self.write(seen, runs, part);
+                batch.written += 1;
+                self.write(seen, runs, batch);
             }
             _ => {}
         }
@@ -85,12 +78,12 @@ impl Observer for Watcher {
 }
 
 impl Watcher {
-    /// Takes back a part that is no longer needed, to reuse its memory.
-    pub fn keep(&self, mut part: Part) {
-        part.lines.clear();
-        part.written = 0;
-        part.failures.clear();
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+    /// Takes back a batch that is no longer needed, to reuse its memory.
+    pub fn keep(&self, mut batch: Batch) {
+        batch.lines.clear();
+        batch.written = 0;
+        batch.failures.clear();
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
     }
 
     /// The lines of `--audit` of a call.
@@ -98,9 +91,9 @@ impl Watcher {
         &self,
         seen: &CallResult<'_>,
         runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)>,
-        part: &mut Part,
+        batch: &mut Batch,
     ) {
-        let Part { audited, reference, .. } = part;
+        let Batch { audited, reference, .. } = batch;
         seen.call.write_reference(&mut reference[0]);
         for (names, record) in runs {
             let transcript = record.transcript(names, reference, &unnamed);
@@ -113,9 +106,9 @@ impl Watcher {
         &self,
         seen: &CallResult<'_>,
         runs: impl Iterator<Item = (&'r PlaybookNames, &'r SimulationRecord)>,
-        part: &mut Part,
+        batch: &mut Batch,
     ) {
-        let Part { lines, reference, findings, .. } = part;
+        let Batch { lines, reference, findings, .. } = batch;
         seen.call.write_reference(&mut reference[0]);
         for (names, record) in runs {
             let transcript = record.transcript(names, reference, &unnamed);

@@ -43,7 +43,7 @@ impl ChangeKind {
 }
 
 /// Counts of calls by what changed; a call may change in several ways.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Changes([u64; ChangeKind::ALL.len()]);
 
 impl Changes {
@@ -74,14 +74,14 @@ impl Changes {
 }
 
 /// A rule, or `otherwise`, and its verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub(super) struct RuleVerdict {
     pub rule: Option<RuleId>,
     pub verdict: VerdictId,
 }
 
 /// The first cause of a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub(super) enum CauseKey {
     /// The playbooks classify the same failure differently.
     Classified { base: RuleVerdict, candidate: RuleVerdict },

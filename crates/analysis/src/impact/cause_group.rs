@@ -10,7 +10,7 @@ use playproof_engine::ids::CallId;
 use playproof_engine::time::Duration;
 
 /// The additional and the saved load of differing calls: upstream calls, waiting, people, effects and claims.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Load {
     /// Upstream calls that only the candidate makes.
     pub upstream_more: u64,
@@ -84,7 +84,7 @@ impl Load {
 }
 
 /// Calls that differ for one cause and in one direction.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct CauseGroup {
     pub calls: u64,
     /// Calls that differ because an earlier call of their dispatcher does.
@@ -97,7 +97,7 @@ pub(super) struct CauseGroup {
 }
 
 /// The smallest call of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct SmallestCall {
     /// Whether it follows from an earlier call; then decisions under both playbooks; then the length of its arguments.
     size: (bool, usize, usize),

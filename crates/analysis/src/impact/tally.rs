@@ -7,7 +7,7 @@ use super::cause::{CauseKey, Changes, Direction};
 use super::cause_group::{CauseGroup, Load, is_undetermined};
 use super::compare::CallDifference;
 use super::dispatchers::Dispatchers;
-use crate::replay::{FindingCounts, ShownCall};
+use crate::replay::{FindingCounts, ShownCall, pairs};
 use playproof_engine::call::Reply;
 use playproof_engine::event::{FindingBy, FindingKind, FindingSeverity};
 
@@ -16,7 +16,7 @@ use playproof_engine::event::{FindingBy, FindingKind, FindingSeverity};
 const MAX_CAUSES: usize = 4_096;
 
 /// Calls that end undetermined under one playbook or both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Undetermined {
     /// Under the base only.
     pub base: u64,
@@ -50,14 +50,14 @@ impl Undetermined {
 
 /// Calls that gain or lose a finding by the playbook; or, as `Recorded`, one of the recording because one side alone sends
 /// the call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct FindingSwings {
     pub gained: FindingCounts,
     pub lost: FindingCounts,
 }
 
 /// Sums over calls that were compared.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct CallCounts {
     /// Calls that were compared.
     pub calls: u64,
@@ -110,7 +110,7 @@ impl CallCounts {
 }
 
 /// What was counted of a batch of calls, or of all.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Tallies {
     pub counts: CallCounts,
     /// Calls that make an effect twice, or may: under the base, under the candidate.
@@ -118,8 +118,10 @@ pub(super) struct Tallies {
     pub findings: FindingSwings,
     /// Calls that gain at least one unsafe finding.
     pub unsafe_gained: u64,
+    #[serde(with = "pairs")]
     pub groups: BTreeMap<(Direction, CauseKey), CauseGroup>,
-    /// Calls that may follow from earlier ones of their dispatchers.
+    /// Calls that may follow from earlier ones of their dispatchers; no partial result has them.
+    #[serde(skip)]
     dispatchers: Dispatchers,
 }
 
@@ -214,6 +216,17 @@ impl Tallies {
             return None;
         }
         Some(self.groups.entry(key).or_default())
+    }
+
+    /// Renumbers its inputs, as if `inputs` others had been read before.
+    pub fn put_behind(&mut self, inputs: u32) {
+        let examples = self.groups.values_mut().filter_map(|group| group.example.as_mut());
+        examples.for_each(|example| example.place = example.place.behind(inputs));
+    }
+
+    /// What the count of a tool may lack at most.
+    pub fn missed_at_most(&self) -> u64 {
+        self.groups.values().map(|group| group.tools.missed_at_most()).max().unwrap_or(0)
     }
 
     /// Adds what was counted over the calls that come next; this is the sum over all calls before them.

@@ -16,8 +16,8 @@ pub struct Comparer {
     shares_state: bool,
 }
 
-/// The result for a batch of calls.
-#[derive(Clone, Debug, Default)]
+/// The result for a batch of calls, or for all.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct ImpactPart(Tallies);
 
 impl Comparer {
@@ -38,6 +38,23 @@ impl ImpactPart {
     /// Adds later calls.
     pub fn merge(&mut self, later: ImpactPart) {
         self.0.merge(later.0);
+    }
+
+    /// Renumbers its inputs, as if `inputs` others had been read before.
+    #[must_use]
+    pub fn after_inputs(mut self, inputs: u32) -> ImpactPart {
+        self.0.put_behind(inputs);
+        self
+    }
+
+    /// What the count of a tool may lack at most, because there are too many.
+    pub fn missed_at_most(&self) -> u64 {
+        self.0.missed_at_most()
+    }
+
+    /// Calls of causes that are too many to be told apart.
+    pub const fn overflow(&self) -> u64 {
+        self.0.counts.overflow
     }
 }
 

@@ -1,7 +1,7 @@
 //! Collects every recorded failure, on any thread, and counts it by its group. Memory is bounded: failures of rare
 //! groups are counted by verdict alone.
 
-use super::group::{FailureGroup, GroupKey, RareFailures, RecordedFailure, write_templates};
+use super::group::{FailureGroup, FailureSample, GroupKey, RareFailures, RecordedFailure, write_templates};
 use super::result::{Cluster, Mined, cluster_of};
 use super::successes::Successes;
 use crate::replay::{CallResult, Frequent, Observer, Replayed};
@@ -10,6 +10,7 @@ use playproof_engine::event::OutcomeKind;
 use playproof_engine::ids::AttemptNo;
 use playproof_engine::sim::Plan;
 use playproof_intake::origin::Sources;
+use playproof_intake::redact::RedactionRules;
 
 /// The number of groups that are told apart: the most frequent ones.
 const MAX_GROUPS: usize = 4_096;
@@ -21,13 +22,17 @@ pub struct Miner {
     pub sources: Sources,
 }
 
-/// The failures of a batch of calls.
-#[derive(Clone, Debug)]
+/// The failures of a batch of calls, or of all.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct MinedPart {
     groups: Frequent<GroupKey, FailureGroup>,
     rare: RareFailures,
     successes: Successes,
+    /// Texts are there only as redaction shows them.
+    is_redacted: bool,
+    #[serde(skip)]
     template: String,
+    #[serde(skip)]
     key: String,
 }
 
@@ -38,6 +43,7 @@ impl Default for MinedPart {
             groups,
             rare: RareFailures::default(),
             successes: Successes::default(),
+            is_redacted: false,
             template: String::new(),
             key: String::new(),
         }
@@ -47,7 +53,8 @@ impl Default for MinedPart {
 impl MinedPart {
     /// Adds the failures of later calls.
     pub fn merge(&mut self, later: MinedPart) {
-        let MinedPart { groups, rare, successes, .. } = self;
+        let MinedPart { groups, rare, successes, is_redacted, .. } = self;
+        *is_redacted |= later.is_redacted;
         successes.merge(later.successes);
         later.rare.rows().for_each(|(verdict, count)| rare.add(verdict, count));
         groups.merge(later.groups, FailureGroup::merge, |key, row| rare.add_group(&key, row));
@@ -59,6 +66,29 @@ impl MinedPart {
         let samples = self.groups.values_mut().flat_map(|group| &mut group.samples);
         samples.for_each(|sample| sample.place.input = sample.place.input.saturating_add(inputs));
         self
+    }
+
+    /// Without any text as recorded: rules are then tried on texts as they are shown.
+    #[must_use]
+    pub fn redacted(mut self, rules: &RedactionRules) -> MinedPart {
+        for group in self.groups.values_mut() {
+            let samples = std::mem::take(&mut group.samples);
+            group.samples = samples.into_iter().map(FailureSample::without_raw).collect();
+        }
+        self.successes = self.successes.redacted(rules);
+        self.is_redacted = !rules.is_empty();
+        self
+    }
+
+    /// Whether texts are there only as redaction shows them.
+    pub const fn is_redacted(&self) -> bool {
+        self.is_redacted
+    }
+
+    /// What the count of a template or of a tool may lack at most, because there are too many.
+    pub fn missed_at_most(&self) -> u64 {
+        let of_tools = self.groups.rows().map(|(_, row)| row.value.tools.missed_at_most());
+        of_tools.chain([self.groups.missed_at_most()]).max().unwrap_or(0)
     }
 
     /// The result over all calls, with the `top` most urgent clusters.

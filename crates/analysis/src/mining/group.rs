@@ -14,7 +14,7 @@ const SAMPLES: usize = 5;
 const SAMPLE_MAX: usize = 1_024;
 
 /// What the failures of one group have in common.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub(super) struct GroupKey {
     /// The template of the message in lower case (ASCII letters); empty without a message.
     pub template: Box<str>,
@@ -74,7 +74,7 @@ impl<'a> RecordedFailure<'a> {
 }
 
 /// A failure that rules are tried on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct FailureSample {
     pub error: Option<ErrorFacts>,
     pub tool: String,
@@ -105,6 +105,12 @@ impl FailureSample {
         }
     }
 
+    /// As shown, also for the classifier.
+    #[must_use]
+    pub fn without_raw(self) -> FailureSample {
+        FailureSample { raw: self.error.clone(), raw_tool: self.tool.clone(), ..self }
+    }
+
     /// The same failure of `tool` with another message.
     pub fn with_message(&self, tool: &str, message: &str) -> FailureSample {
         let said = |error: &ErrorFacts| ErrorFacts { message: Some(message.into()), ..error.clone() };
@@ -127,7 +133,7 @@ impl FailureSample {
 }
 
 /// The failures of one group.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct FailureGroup {
     /// The template as the first failure spells it.
     pub template: String,
@@ -192,7 +198,7 @@ impl FailureGroup {
 }
 
 /// What messages have beside the words of their heads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct Spelling {
     /// Other white space than single blanks between words.
     pub uneven: bool,
@@ -221,11 +227,11 @@ impl Spelling {
 }
 
 /// Failures of rare groups that are no longer told apart, counted by verdict.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct RareFailures(Vec<RareCount>);
 
 /// The rare failures of one verdict.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct RareCount {
     pub failures: u64,
     pub exhausted: u64,

@@ -1,7 +1,10 @@
-//! The texts of successful results, by tool: a rule for the failures of a tool must not match them. Only the first texts
-//! of each tool are kept, and nothing shows them.
+//! The texts of successful results, by tool: a rule for the failures of a tool must not match them. Of too many, those with
+//! the least hashes are kept, whatever their order. Nothing shows them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+use playproof_intake::hash;
+use playproof_intake::redact::RedactionRules;
 
 /// The most different texts of a tool.
 const TEXTS_MAX: usize = 64;
@@ -9,30 +12,47 @@ const TEXTS_MAX: usize = 64;
 /// The most tools.
 const TOOLS_MAX: usize = 256;
 
-/// The first different texts of successful results, by tool.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Successes(BTreeMap<String, BTreeSet<Box<str>>>);
+/// Different texts of successful results, by tool and hash.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub(super) struct Successes(BTreeMap<String, BTreeMap<u64, Box<str>>>);
 
 impl Successes {
     /// Adds the text of a result of `tool`.
     pub fn add(&mut self, tool: &str, text: &str) {
-        if !self.0.contains_key(tool) && self.0.len() < TOOLS_MAX {
-            self.0.insert(tool.to_owned(), BTreeSet::new());
+        if !self.0.contains_key(tool) {
+            self.0.insert(tool.to_owned(), BTreeMap::new());
+            keep_least(&mut self.0, TOOLS_MAX);
         }
-        if let Some(texts) = self.0.get_mut(tool).filter(|texts| texts.len() < TEXTS_MAX) {
-            texts.insert(text.into());
+        let Some(texts) = self.0.get_mut(tool) else { return };
+        texts.entry(hash::seed(text.as_bytes())).or_insert_with(|| text.into());
+        keep_least(texts, TEXTS_MAX);
+    }
+
+    /// Adds those of other results.
+    pub fn merge(&mut self, other: Successes) {
+        for (tool, texts) in other.0 {
+            texts.values().for_each(|text| self.add(&tool, text));
         }
     }
 
-    /// Adds those of later results.
-    pub fn merge(&mut self, later: Successes) {
-        for (tool, texts) in later.0 {
-            texts.iter().for_each(|text| self.add(&tool, text));
+    /// The same, with redacted texts.
+    #[must_use]
+    pub fn redacted(&self, rules: &RedactionRules) -> Successes {
+        let mut redacted = Successes::default();
+        for (tool, texts) in &self.0 {
+            texts.values().for_each(|text| redacted.add(tool, &rules.text(text)));
         }
+        redacted
     }
 
-    /// The texts of results of `tool`.
+    /// The texts of results of `tool`, in their order.
     pub fn texts(&self, tool: &str) -> impl Iterator<Item = &str> {
-        self.0.get(tool).into_iter().flatten().map(|text| &**text)
+        self.0.get(tool).into_iter().flat_map(BTreeMap::values).map(|text| &**text)
+    }
+}
+
+fn keep_least<K: Ord, V>(map: &mut BTreeMap<K, V>, most: usize) {
+    while map.len() > most {
+        map.pop_last();
     }
 }

@@ -49,7 +49,7 @@ pub use io::{InputAccount, Inputs, Observer, ReplayError, ReplayOptions, Replaye
 pub use lanes::{SessionOptions, Sessions, key_hash};
 pub use message_template::{MessageTemplates, has_predicate, head, write_template};
 pub use odd_steps::{OddStepCount, OddSteps};
-pub use parts_link::PartLinks;
+pub use parts_link::{InTwoParts, LinkObserver, PartLinks};
 pub use possible_duplicates::PossibleDuplicates;
 pub use recorded::RecordingAnalysis;
 pub use run_ends::{UnsettledRuns, UnsettledWrite};

@@ -1,6 +1,7 @@
-//! What only the whole of several parts of a corpus can know: a run that is in two of them, and calls of two parts that may
-//! ask for the same. Such calls are not compared: it is only found out of which tools they are. Memory: the name of each run,
-//! and 8 bytes and the name of a tool for each key and each request of a tool for which runs do not matter.
+//! What only the whole of several parts of a corpus can know: a run that is in two of them, calls of two parts that may ask
+//! for the same, and a dispatcher that handled calls of two. Such calls are not compared: it is only found out of which tools
+//! and dispatchers they are. Memory: the name of each run and dispatcher, and 8 bytes and the name of a tool for each key and
+//! each request of a tool for which runs do not matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +9,44 @@ use playproof_engine::playbook::ToolFacts;
 use playproof_intake::{call_hashes, hash};
 
 use super::call_result::CallResult;
+use super::io::Observer;
 use super::lanes::key_hash;
 
-/// The most runs, and the most keys and requests, that are kept of a part.
+/// The most runs, dispatchers, and keys and requests that are kept of a part.
 const MOST: usize = 1_000_000;
+
+/// What is in two parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InTwoParts {
+    /// The tools of calls of two parts that may ask for the same.
+    pub tools: BTreeSet<Box<str>>,
+    /// Dispatchers whose calls share something.
+    pub dispatchers: BTreeSet<Box<str>>,
+}
+
+/// Observes what may link calls to those of other parts, if that is wanted, beside another observer.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkObserver<'a, W> {
+    /// The other one.
+    pub other: &'a W,
+    /// Whether it is wanted.
+    pub is_wanted: bool,
+}
+
+impl<W: Observer> Observer for LinkObserver<'_, W> {
+    type Part = (W::Part, PartLinks);
+
+    fn part(&self) -> Self::Part {
+        (self.other.part(), PartLinks::default())
+    }
+
+    fn on_call(&self, result: &CallResult<'_>, (part, links): &mut Self::Part) {
+        if self.is_wanted {
+            links.add(result);
+        }
+        self.other.on_call(result, part);
+    }
+}
 
 /// What may link the calls of one part to those of others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -23,6 +58,8 @@ pub struct PartLinks {
     /// The tools of calls that name no run, and of those that name one.
     without_run: BTreeSet<Box<str>>,
     with_run: BTreeSet<Box<str>>,
+    /// The names of dispatchers whose calls share something.
+    dispatchers: BTreeSet<Box<str>>,
     /// There were more than are kept.
     is_cut: bool,
 }
@@ -39,6 +76,9 @@ impl PartLinks {
                 self.keep([run], |links| &mut links.runs);
             }
         }
+        let shares = result.plans.iter().any(|plan| plan.shares_state);
+        let dispatcher = shown.dispatcher().filter(|_| shares);
+        self.keep(dispatcher, |links| &mut links.dispatchers);
         let across = result.facts().iter().any(|facts: &ToolFacts| facts.across_runs);
         let request = across.then_some(result.marks.request.request);
         let key = call.key().map(|key| hash::joined([call_hashes::tool_hash(call.tool()), key_hash(key)]));
@@ -52,6 +92,7 @@ impl PartLinks {
         self.keep(later.runs, |links| &mut links.runs);
         self.keep(later.without_run, |links| &mut links.without_run);
         self.keep(later.with_run, |links| &mut links.with_run);
+        self.keep(later.dispatchers, |links| &mut links.dispatchers);
         for (hash, tool) in later.shared {
             self.keep_shared(hash, tool);
         }
@@ -88,22 +129,24 @@ impl PartLinks {
         self.runs().next()
     }
 
-    /// Takes in what is known of another part; the tools of calls of both that may ask for the same join `linked`.
-    pub fn merge(&mut self, other: PartLinks, linked: &mut BTreeSet<Box<str>>) {
+    /// Takes in what is known of another part; what is in both joins `linked`.
+    pub fn merge(&mut self, other: PartLinks, linked: &mut InTwoParts) {
         let both = |one: &BTreeSet<Box<str>>, other: &BTreeSet<Box<str>>| -> Vec<Box<str>> {
             one.intersection(other).cloned().collect()
         };
-        linked.extend(both(&self.without_run, &other.without_run));
-        linked.extend(both(&self.without_run, &other.with_run));
-        linked.extend(both(&self.with_run, &other.without_run));
+        linked.tools.extend(both(&self.without_run, &other.without_run));
+        linked.tools.extend(both(&self.without_run, &other.with_run));
+        linked.tools.extend(both(&self.with_run, &other.without_run));
+        linked.dispatchers.extend(both(&self.dispatchers, &other.dispatchers));
         for (hash, tool) in other.shared {
             if self.shared.insert(hash, tool.clone()).is_some() {
-                linked.insert(tool);
+                linked.tools.insert(tool);
             }
         }
         self.runs.extend(other.runs);
         self.without_run.extend(other.without_run);
         self.with_run.extend(other.with_run);
+        self.dispatchers.extend(other.dispatchers);
         self.is_cut |= other.is_cut;
     }
 

@@ -380,6 +380,19 @@ impl Mapping {
         paths.collect::<Vec<_>>().join("`, `")
     }
 
+    /// The mapping file.
+    pub fn text(&self) -> &str {
+        &self.source.text
+    }
+
+    /// The paths that calls and results are read from, each behind the part that is there, such as `call.args`.
+    pub fn paths(&self) -> Vec<(&str, String)> {
+        let of_results = self.results.iter().flat_map(ResultMap::selectors);
+        let selectors = self.calls.iter().flat_map(CallMap::selectors).chain(of_results);
+        let paths = selectors.flat_map(|part| part.sources.iter().map(move |source| (&*part.field, source)));
+        paths.filter_map(|(part, source)| Some((part, source.path()?.to_string()))).collect()
+    }
+
     /// The paths inside a row that a row must have to be a call.
     pub(super) fn required_of_calls(&self) -> Vec<String> {
         let Some(call) = self.calls.first() else { return Vec::new() };

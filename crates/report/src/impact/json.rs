@@ -18,6 +18,7 @@ pub fn json(shown: &ImpactPage<'_>, sources: &Sources) -> String {
     let written = Object::document("impact/1")
         .with("base", side(&impact.base))
         .with("candidate", side(&impact.candidate))
+        .maybe("approximate", Some(shown.remarks).filter(|remarks| !remarks.is_empty()))
         .with("inputs", inputs(shown.replayed, shown.notes, sources))
         .with("calls", counts.calls)
         .with("failed_calls", counts.failed)

@@ -19,6 +19,7 @@ pub fn page(shown: &ImpactPage<'_>) -> Doc {
     let mut why: Vec<Block> = (1..).zip(causes).map(|(n, row)| cause(n, row)).collect();
     why.extend(left_out(impact, more).map(|said| Block::Para(Text::new(Tone::Soft, said))));
     let mut summary = vec![Block::List(overview::inputs(shown.replayed, shown.notes))];
+    summary.extend(shown.remarks.iter().cloned().map(Block::para));
     summary.push(Block::list([words::balance(impact), words::directions(impact)]));
     summary.push(Block::Table(totals(impact)));
     doc.blocks = summary;

@@ -29,6 +29,8 @@ pub struct ImpactPage<'a> {
     pub replayed: &'a Replayed,
     /// Notes on the inputs.
     pub notes: &'a [InputNote],
+    /// What is not as exact as in one comparison.
+    pub remarks: &'a [String],
     /// The gate.
     pub gate: &'a ImpactGate,
     /// The one command to run next.

@@ -10,6 +10,7 @@ pub fn json(shown: &MiningPage<'_>) -> String {
     let mined = shown.mined;
     let written = Object::document("mining/1")
         .with("playbook", &mined.playbook)
+        .maybe("approximate", Some(shown.remarks).filter(|remarks| !remarks.is_empty()))
         .with("inputs", inputs(shown.replayed, shown.notes, shown.names))
         .with("failures", mined.failures)
         .with("unclassified", mined.unclassified)

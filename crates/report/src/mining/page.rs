@@ -24,6 +24,8 @@ pub struct MiningPage<'a> {
     pub replayed: &'a Replayed,
     /// Notes on the inputs.
     pub notes: &'a [InputNote],
+    /// What is not as exact as if all were mined at once.
+    pub remarks: &'a [String],
     /// The inputs' names.
     pub names: &'a Sources,
     /// The one command to run next.
@@ -33,7 +35,9 @@ pub struct MiningPage<'a> {
 /// The page.
 pub fn page(shown: &MiningPage<'_>) -> Doc {
     let mined = shown.mined;
-    let mut blocks = vec![Block::List(overview::inputs(shown.replayed, shown.notes)), Block::para(balance(mined))];
+    let mut blocks = vec![Block::List(overview::inputs(shown.replayed, shown.notes))];
+    blocks.extend(shown.remarks.iter().cloned().map(Block::para));
+    blocks.push(Block::para(balance(mined)));
     if !mined.shown.is_empty() {
         let heading = match mined.shown.len() == mined.clusters {
             true => "Unhandled failures by message template, most urgent first".to_owned(),

@@ -427,9 +427,10 @@ class Dispatcher:
             is_open = said.call is not None and said.call.id in self._calls
             if said.kind in ("answer", "wake") or (said.kind == "call" and is_known):
                 continue
-            if said.kind in ACTS and decode(said.line.decode())["id"] in ended:
+            act = decode(said.line.decode())["id"] if said.kind in ACTS else ""
+            if act in ended:
                 if said.answer is not None and not said.answer.done():
-                    said.answer.set_result({"do": [ended[decode(said.line.decode())["id"]]]})
+                    said.answer.set_result({"do": [ended[act]]})
                 continue
             if is_known or is_open:
                 self._write(said)

@@ -1,6 +1,7 @@
 """Replays a corpus in columns: Parquet on one machine with DuckDB, a table on many with Spark.
 
     python -m playproof.corpus 'folder/*.parquet' --map langfuse -- replay --playbook ours.yaml --format json
+    python -m playproof.corpus 'folder/*.parquet' --map langfuse -- impact --candidate new.yaml
     playproof.corpus.replay(spark.read.parquet("s3://.."), "--playbook", "ours.yaml", map="langfuse")
 
 The engine reads the columns that the mapping names and sorts the rows by run; each part goes as JSON lines through the
@@ -25,10 +26,11 @@ from .__main__ import find
 PARTS = 64
 ROWS = 20_000
 MAPPINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mappings")
-OF_FILES = ("--playbook", "-p", "--tools")
+COMMANDS = ("replay", "impact", "propose find")
+OF_FILES = ("--playbook", "-p", "--tools", "--base", "-b", "--candidate", "-c")
 # What `merge` is asked; everything else is a flag of each part.
 SHOWN = {"--stats": 0, "--strict": 0, "--show-args": 0, "--allow-empty": 0, "--format": 1, "--report": 1, "--envelope": 1}
-OWN_TRACE = "run: run_id\nat: at_ms\ntype call_id tool args status error attempt idempotency_key latency_ms"
+OWN_TRACE = "run_id at_ms type call_id tool args status error attempt idempotency_key latency_ms"
 
 
 class CorpusError(Exception):
@@ -36,9 +38,10 @@ class CorpusError(Exception):
 
 
 class Job:
-    """What each part is replayed with: it goes to the workers, with the files that the flags name."""
+    """What each part is made with: it goes to the workers, with the files that the flags name."""
 
-    def __init__(self, words: Sequence[str], mapping: Optional[str]) -> None:
+    def __init__(self, words: Sequence[str], mapping: Optional[str], command: str = COMMANDS[0]) -> None:
+        self.command = command.split()
         self.flags: List[str] = []
         self.shown: List[str] = []
         self.files: Dict[str, bytes] = {}
@@ -59,12 +62,13 @@ class Job:
                 self.flags += [flag, self._take(value) if os.path.isfile(value) else value]
             else:
                 self.flags.append(word)
-        self.mapping = OWN_TRACE
+        self.mapping, self.paths = OWN_TRACE, [["call.run", "run_id"], ["call.at", "at_ms"]]
         if mapping is not None:
             shipped = os.path.join(MAPPINGS, mapping + ".yaml")
             path = shipped if os.path.isfile(shipped) else mapping
             self.flags += ["--map", self._take(path)]
-            self.mapping = re.sub(r"(?m)(^|\s)#.*$", "", self.files[os.path.basename(path)].decode())
+            self.mapping = self.files[os.path.basename(path)].decode()
+            self.paths = [line.split(": ", 1) for line in self._paths(os.path.basename(path)).splitlines()]
 
     def _take(self, path: str) -> str:
         name = os.path.basename(path)
@@ -74,6 +78,16 @@ class Job:
             raise CorpusError(f"two files are called `{name}`: on a worker they would be one")
         return name
 
+    def _paths(self, mapping: str) -> str:
+        """Which paths of a mapping the parts of calls and results are read from, as the program understands it."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.lay_out(folder)
+            command = [program(), "formats", "show", mapping, "--paths"]
+            said = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+        if said.returncode != 0:
+            raise CorpusError(said.stderr.decode("utf-8", "replace").strip())
+        return said.stdout.decode()
+
     def columns(self, all_columns: Sequence[str]) -> List[str]:
         """The columns that the mapping may name."""
         return [name for name in all_columns if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.mapping)]
@@ -81,15 +95,15 @@ class Job:
     def keys(self, columns: Sequence[str]) -> Tuple[List[str], List[str]]:
         """The columns that name the run, the first that has a value, and those that say when a call was made."""
 
-        def of(key: str) -> List[str]:
-            found = re.search(rf"(?m)^[\s{{-]*(?:.*[\s{{,])?{key}:\s*(?:&\w+\s*)?(\[[^\]]*\]|[^,}}\n]+)", self.mapping)
-            words = re.findall(r"[A-Za-z_][\w.]*", found.group(1)) if found else []
-            return [name for name in dict.fromkeys(words) if name in columns]
+        def of(part: str) -> List[str]:
+            paths = [path for of_part, path in self.paths if of_part == part]
+            found = [name for path in paths for name in columns if path in (name, f'["{name}"]')]
+            return list(dict.fromkeys(found))
 
-        run = of("run")
+        run = of("call.run")
         if not run:
             raise CorpusError("no column of the table is the run: the mapping needs `run: COLUMN`")
-        return run, of("at")
+        return run, of("call.at")
 
     def lay_out(self, folder: str) -> None:
         for name, text in self.files.items():
@@ -100,7 +114,7 @@ class Job:
         """The partial result of the lines of a part."""
         with tempfile.TemporaryDirectory() as folder:
             self.lay_out(folder)
-            command = [program(), "replay", "-", "--partial", "part", "--allow-empty", *self.flags]
+            command = [program(), *self.command, "-", "--partial", "part", "--allow-empty", *self.flags]
             with open(os.path.join(folder, "said"), "w+b") as said:
                 run = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
                 assert run.stdin is not None
@@ -161,12 +175,16 @@ def version() -> str:
 
 
 def replay_parquet(
-    pattern: str, words: Sequence[str] = (), map: Optional[str] = None, parts: int = PARTS
+    pattern: str,
+    words: Sequence[str] = (),
+    map: Optional[str] = None,
+    parts: int = PARTS,
+    command: str = COMMANDS[0],
 ) -> "subprocess.CompletedProcess[bytes]":
     """Replays Parquet files on this machine with DuckDB: what `playproof merge` says of the whole."""
     import duckdb
 
-    job = Job(words, map)
+    job = Job(words, map, command)
     with tempfile.TemporaryDirectory() as spill:
         data = duckdb.connect(config={"temp_directory": spill})
         data.execute("SET TimeZone = 'UTC'")
@@ -193,12 +211,14 @@ def replay_parquet(
         return job.merge(job.parts(rows), job.shown)
 
 
-def replay(df: Any, *words: str, map: Optional[str] = None, parts: int = PARTS) -> Dict[str, Any]:
-    """Replays a Spark DataFrame on its workers: the JSON document of the whole (`replay/1`)."""
+def replay(
+    df: Any, *words: str, map: Optional[str] = None, parts: int = PARTS, command: str = COMMANDS[0]
+) -> Dict[str, Any]:
+    """Replays a Spark DataFrame on its workers, or runs another of `COMMANDS`: the JSON document of the whole."""
     from pyspark import StorageLevel
     from pyspark.sql import functions as f
 
-    job = Job(words, map)
+    job = Job(words, map, command)
     columns = job.columns(df.columns)
     run, at = job.keys(columns)
     run_of = f.coalesce(*[f.col(f"`{name}`").cast("string") for name in run], f.lit(""))
@@ -244,19 +264,20 @@ def main() -> int:
     if "--" in own:
         at = own.index("--")
         own, words = own[:at], own[at + 1 :]
-    parser = argparse.ArgumentParser(prog="python -m playproof.corpus", epilog="then `-- replay` and its flags")
+    parser = argparse.ArgumentParser(prog="python -m playproof.corpus", epilog="then `-- replay`, `-- impact` or `-- propose find`, and its flags")
     parser.add_argument("files", help="Parquet files, as a glob")
     parser.add_argument("--map", help="a mapping file, or langfuse, langsmith, otlp")
     parser.add_argument("--parts", type=int, default=PARTS, help="how many parts the runs are divided into")
     given = parser.parse_args(own)
-    if words[:1] != ["replay"]:
-        parser.error("expected `-- replay` and its flags behind the files")
+    command = next((command for command in COMMANDS if words[: len(command.split())] == command.split()), None)
+    if command is None:
+        parser.error("expected `-- replay`, `-- impact` or `-- propose find`, and its flags, behind the files")
     try:
         import duckdb
     except ImportError:
         parser.error("DuckDB is missing: python -m pip install 'playproof[duckdb]'")
     try:
-        merged = replay_parquet(given.files, words[1:], given.map, given.parts)
+        merged = replay_parquet(given.files, words[len(command.split()) :], given.map, given.parts, command)
     except (CorpusError, duckdb.Error, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

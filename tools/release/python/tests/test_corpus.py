@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 import unittest
 from unittest import mock
 
@@ -61,6 +62,33 @@ class Corpus(unittest.TestCase):
             self.assertEqual((job.columns(known), *job.keys(columns)), (columns, run, at), name)
         with self.assertRaisesRegex(corpus.CorpusError, "no column of the table is the run"):
             corpus.Job([], "otlp").keys(["Timestamp"])
+
+    def test_a_mapping_is_read_as_the_program_reads_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mapping = os.path.join(folder, "ours.yaml")
+            with open(mapping, "w", encoding="utf-8") as file:
+                file.write("""format: mapping/1
+records: $
+call:
+  tool: name
+  args: { path: input, optional: true }
+  run:  # at: other
+    - session.id
+    - '["trace.id"]'
+  at: { path: made, unit: s }
+result:
+  body: run
+failed: text
+""")
+            job = corpus.Job([], mapping)
+        self.assertEqual(job.keys(["other", "made", "trace.id", "session", "run"]), (["trace.id"], ["made"]))
+
+    def test_other_commands_add_up_too(self):
+        for command, words in [("impact", ["--candidate", "reversing"]), ("propose find", [])]:
+            job = corpus.Job([*words, "--format", "json"], None, command)
+            parts = job.parts(iter([row(n, f"r{n}", status="error", error={"kind": "odd"}) for n in range(3)]))
+            merged = job.merge(list(parts), job.shown)
+            self.assertEqual(len(json.loads(merged.stdout)["inputs"]), 3, merged.stderr)
 
 
 if __name__ == "__main__":
