@@ -59,7 +59,7 @@ pub struct Options {
     #[arg(long)]
     pub show_args: bool,
 
-    /// Exit with 3 if any finding is a doubt, or if no call has a result
+    /// Exit with 3 where the command that made the parts does with `--strict`
     #[arg(long)]
     pub strict: bool,
 
