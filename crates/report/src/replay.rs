@@ -65,8 +65,7 @@ pub fn page(shown: &ReplayPage<'_>, calls: Vec<CallCard>) -> Doc {
     let mut doc = Doc::new(format!("Replay: {}", about(totals)));
     doc.add(Block::para(sentences(totals).join(" ")));
     doc.blocks.extend(shown.remarks.map(Block::para));
-    let strong = Text::new(Tone::Strong, "to see more clearly: ");
-    doc.blocks.extend(shown.sharper.map(|command| Block::Para(strong.name(command.to_string()))));
+    doc.blocks.extend(shown.sharper.cloned().map(|command| Block::Command("to see more clearly", command)));
     doc.add(Block::Room(vec![Block::Pairs(judged(totals).into_iter().map(Into::into).collect())]));
     doc.add(Block::List(overview::inputs(totals.replayed, shown.notes)));
     doc.blocks.extend(overview::unclassified(totals));
@@ -88,7 +87,7 @@ pub fn page(shown: &ReplayPage<'_>, calls: Vec<CallCard>) -> Doc {
         let calls = std::iter::once(legend).chain(calls.into_iter().map(|call| call.block));
         doc.add(Block::section("calls", shown.heading, calls.collect()));
     }
-    doc.blocks.extend(shown.next.cloned().map(Block::Next));
+    doc.blocks.extend(shown.next.cloned().map(Block::next));
     doc
 }
 

@@ -134,7 +134,7 @@ impl<'a> Rehearsal<'a> {
         };
         let mut blocks = self.overview();
         blocks.extend(self.each_call(wanted, call));
-        blocks.push(Block::Next(self.next(wanted)));
+        blocks.push(Block::next(self.next(wanted)));
         let title = format!("{} ({})", self.fixture.title, self.path);
         Block::section(format!("fixture-{place}"), title, blocks)
     }

@@ -14,7 +14,7 @@ pub fn comment(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Com
     let problems = problems(shown, directions);
     let mut doc = Doc::new("playproof check");
     doc.answer = vec![Block::Para(summary(shown, &problems))];
-    doc.answer.extend(next.cloned().map(Block::Next));
+    doc.answer.extend(next.cloned().map(Block::next));
     let mut table = Table::named(["what", "where", "first difference"]);
     for problem in &problems {
         table.row([problem.rule.replace('_', " ").into(), Text::code(&problem.about), (&*problem.message).into()]);

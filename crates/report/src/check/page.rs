@@ -50,7 +50,7 @@ pub fn page(shown: &CheckPage<'_>, directions: &Directions, next: Option<&Comman
         true => vec![Block::Para(summary(report))],
         false => vec![Block::Para(Text::new(Tone::Strong, "Nothing was checked."))],
     };
-    doc.answer.extend(next.cloned().map(Block::Next));
+    doc.answer.extend(next.cloned().map(Block::next));
     doc
 }
 

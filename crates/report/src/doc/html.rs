@@ -116,8 +116,8 @@ impl Drawing<'_> {
                 self.pieces(html, inside);
             }
             Block::Room(inside) => self.pieces(html, inside),
-            Block::Next(command) => html.element("p", "", |html| {
-                html.line("span", "strong", "next: ");
+            Block::Command(aim, command) => html.element("p", "", |html| {
+                html.line("span", "strong", &format!("{aim}: "));
                 html.line("code", "", &command.to_string());
             }),
         })
@@ -127,7 +127,13 @@ impl Drawing<'_> {
     fn card(&self, html: &mut Html, id: &str, title: &Text, inside: &[Block]) {
         html.tag("article", &[("class", "card"), ("id", id)], |html| {
             html.element("h3", "", |html| {
-                title.0.iter().for_each(|span| self.span(html, span, true));
+                for (n, span) in title.0.iter().enumerate() {
+                    let is_tagged = n > 0 && title.0[n - 1].tone != Tone::Plain;
+                    match span.said.strip_prefix(": ").filter(|_| is_tagged && span.tone == Tone::Plain) {
+                        Some(said) => html.text(&format!(" {}", text::fitted(said, SAID))), // the tag sets it apart
+                        None => self.span(html, span, true),
+                    }
+                }
                 if !id.is_empty() {
                     html.text(" ");
                     let top = [("class", "back-link"), ("href", "#top"), ("aria-label", "to the top of the page")];

@@ -95,7 +95,10 @@ impl Page {
                 self.push(&markdown_block(&said));
             }
             Block::Listing(_) | Block::Excerpt(_) | Block::Room(_) => {}
-            Block::Next(command) => self.push(&format!("Next: {}", markdown_code(&command.to_string()))),
+            Block::Command(aim, command) => {
+                let aim = aim[..1].to_ascii_uppercase() + &aim[1..]; // words of this program
+                self.push(&format!("{aim}: {}", markdown_code(&command.to_string())));
+            }
         }
     }
 

@@ -339,8 +339,8 @@ pub enum Block {
     },
     /// What only a page of its own has room for.
     Room(Vec<Block>),
-    /// The one command to run next.
-    Next(Command),
+    /// A command, and what it is for; it is never broken, so that it can be copied.
+    Command(&'static str, Command),
 }
 
 /// A line of a file.
@@ -377,6 +377,11 @@ impl Block {
         Block::Card { id: String::new(), title: title.into(), inside }
     }
 
+    /// The one command to run next.
+    pub fn next(command: Command) -> Block {
+        Block::Command("next", command)
+    }
+
     /// What is folded at first.
     pub fn folded(title: impl Into<Text>, inside: Vec<Block>) -> Block {
         Block::Fold { title: title.into(), inside, is_shut: true }
@@ -399,7 +404,7 @@ impl Block {
             Block::Charts(charts) => charts.iter().all(|chart| chart.bars.is_empty()),
             Block::Listing(lines) => lines.is_empty(),
             Block::Section { inside, .. } | Block::Room(inside) => inside.iter().all(Block::is_empty),
-            Block::Source { .. } | Block::Excerpt(_) | Block::Fold { .. } | Block::Card { .. } | Block::Next(_) => {
+            Block::Source { .. } | Block::Excerpt(_) | Block::Fold { .. } | Block::Card { .. } | Block::Command(..) => {
                 false
             }
         }

@@ -84,7 +84,7 @@ fn block(block: &Block, width: usize, palette: Palette) -> String {
             charts.iter().map(|chart| self::chart(chart, palette)).collect::<Vec<_>>().join("\n\n")
         }
         Block::Excerpt(_) | Block::Room(_) => String::new(),
-        Block::Next(command) => format!("{} {command}", palette.strong("next:")),
+        Block::Command(aim, command) => format!("{} {command}", palette.strong(&format!("{aim}:"))),
     }
 }
 

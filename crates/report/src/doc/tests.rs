@@ -33,7 +33,7 @@ fn every_block() -> Doc {
         Block::card(Text::new(Tone::Doubt, "tag").say(" title"), vec![Block::para("inside")]),
         Block::section("empty", "Empty", vec![Block::List(Vec::new())]),
         Block::section("full", "Full", vec![first(1, ["one", "two"].into_iter())]),
-        Block::Next("playproof check".into()),
+        Block::next("playproof check".into()),
     ];
     doc
 }

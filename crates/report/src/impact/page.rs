@@ -25,7 +25,7 @@ pub fn page(shown: &ImpactPage<'_>) -> Doc {
     doc.blocks = summary;
     doc.add(Block::section("causes", "Why calls are decided differently, widening first", why));
     doc.answer = gate(shown);
-    doc.answer.extend(shown.next.cloned().map(Block::Next));
+    doc.answer.extend(shown.next.cloned().map(Block::next));
     doc
 }
 

@@ -53,7 +53,7 @@ pub fn page(shown: &MiningPage<'_>) -> Doc {
         let clusters = std::iter::once(weights).chain(mined.shown.iter().map(cluster)).collect();
         blocks.push(Block::section("clusters", heading, clusters));
     }
-    blocks.extend(shown.next.cloned().map(Block::Next));
+    blocks.extend(shown.next.cloned().map(Block::next));
     Doc::with("", blocks)
 }
 

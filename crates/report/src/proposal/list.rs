@@ -44,6 +44,6 @@ impl ProposalList {
 
     /// The list as a page.
     pub fn page(self) -> Doc {
-        Doc::with("", vec![Block::Table(self.0), Block::Next(Command::new("playproof propose check"))])
+        Doc::with("", vec![Block::Table(self.0), Block::next(Command::new("playproof propose check"))])
     }
 }

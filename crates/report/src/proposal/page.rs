@@ -40,7 +40,7 @@ pub fn page(judged: &ProposalReport, playbook: Option<&Loaded>, corpus: Vec<Bloc
     inside.extend(judged.gates.iter().take(SHOWN).map(gate));
     if judged.gates.is_empty() {
         inside.push(Block::Para(Text::new(Tone::Good, "ready to accept")));
-        inside.push(Block::Next(Command::new("playproof accept").name(&judged.id).and("--reason '...'")));
+        inside.push(Block::next(Command::new("playproof accept").name(&judged.id).and("--reason '...'")));
     }
     Block::section(&judged.id, title, inside)
 }
@@ -64,7 +64,7 @@ fn gate(gate: &ProposalGate) -> Block {
     let reports = gate.report.iter().map(|report| Block::Source { report: report.clone(), said: gate.message.clone() });
     let mut inside: Vec<Block> = reports.collect();
     inside.extend(gate.help.iter().map(|help| Block::Para(Text::new(Tone::Soft, format!("help: {help}")))));
-    inside.push(Block::Next(gate.next.clone()));
+    inside.push(Block::next(gate.next.clone()));
     Block::card(Text::new(Tone::Bad, gate.kind.to_string()).say(format!(": {}", gate.message)), inside)
 }
 
