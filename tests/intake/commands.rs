@@ -195,9 +195,9 @@ fn trying_a_mapping_shows_what_each_path_finds() {
     let shown = shown.exits(0).out;
     for line in [
         "call at line 1",
-        "  call.run   session_id  conv_a",
-        "  result.code           exc.class        TimeoutError",
-        "  result.status         exc.http_status  -",
+        "   call.run   session_id  conv_a",
+        "   result.code           exc.class        TimeoutError",
+        "   result.status         exc.http_status  -",
         "next: playproof replay app-log-structlog.jsonl --map app-log-structlog.mapping.yaml",
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");

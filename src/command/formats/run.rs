@@ -1,7 +1,5 @@
 //! Lists the formats of recordings that are recognised, and prints the mapping of each and the words of failures.
 
-use std::fmt::Write;
-
 use super::{convert, tried};
 use crate::exit::{Exit, Failure};
 use crate::files;
@@ -12,6 +10,7 @@ use playproof_formats::shell::Command;
 use playproof_intake::builtin::{self, FORMATS};
 use playproof_intake::failure::FAILURE_WORDS;
 use playproof_intake::mapping::Mapping;
+use playproof_report::doc::Block;
 
 /// What is shown.
 #[derive(Debug, clap::Args)]
@@ -53,7 +52,10 @@ pub enum What {
 /// Prints, tries or converts.
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     match &args.what {
-        None => output.page(&list())?,
+        None => {
+            let formats = FORMATS.iter().map(|format| (format.name, format.title));
+            output.page(&terminal.out.drawn(&[Block::pairs(formats)]))?;
+        }
         Some(What::Words) => output.page(FAILURE_WORDS)?,
         Some(What::Try(args)) => return tried::run(args, terminal, output),
         Some(What::Convert(args)) => return convert::run(args, terminal, output),
@@ -77,16 +79,5 @@ fn mapping(name: &str) -> Result<Mapping, Failure> {
 }
 
 fn paths(mapping: &Mapping) -> String {
-    mapping.paths().iter().fold(String::new(), |mut text, (part, path)| {
-        let _ = writeln!(text, "{part}: {path}"); // writing to a String cannot fail
-        text
-    })
-}
-
-fn list() -> String {
-    let width = FORMATS.iter().map(|format| format.name.len()).max().unwrap_or_default();
-    FORMATS.iter().fold(String::new(), |mut text, format| {
-        let _ = writeln!(text, "{:width$}  {}", format.name, format.title); // writing to a String cannot fail
-        text
-    })
+    mapping.paths().iter().map(|(part, path)| format!("{part}: {path}\n")).collect()
 }
