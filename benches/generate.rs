@@ -3,9 +3,14 @@
 use std::io::{self, Write};
 
 /// A small generator of numbers (splitmix64).
-struct Numbers(u64);
+pub struct Numbers(u64);
 
 impl Numbers {
+    /// The numbers of a seed.
+    pub fn of(seed: u64) -> Numbers {
+        Numbers(seed)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -14,7 +19,8 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    /// The next one, below a bound.
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 }

@@ -1,7 +1,8 @@
-//! Times reading and replaying traces of four shapes against plain deserialisation of the same lines and against a plain
-//! dispatcher on Node, in one run: the ratios are what counts, for the machine's own speed cancels out. So does what calls
-//! share: the same traces under a playbook that shares, and ten times as many calls at once. CPU time, not wall
-//! time. `cargo bench --bench replay [CALLS [read|table|jsonl]]`; Linux only.
+//! Times reading and replaying traces of four shapes, and recordings in formats of others, against other programs over the
+//! same lines: plain loops with `serde_json`, Python and `jq`, and a plain dispatcher on Node. All in one run: the ratios are
+//! what counts, for the machine's own speed cancels out. So does what calls share: the same traces under a playbook that
+//! shares, and ten times as many calls at once. CPU time, not wall time; instructions where `perf stat` counts them.
+//! `cargo bench --bench replay [CALLS [read|table|jsonl]]`; Linux only.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,21 +13,25 @@
     reason = "a bench measures time, reads and writes files, and prints ratios"
 )]
 
+mod foreign;
 mod generate;
 mod plain;
+mod rivals;
+mod timing;
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use playproof_intake::call::CallBuilder;
 use playproof_intake::digest::{CallPool, DigestEntry, read_piece_into, recycle};
 use playproof_intake::pieces::{Chunks, InputPiece};
 use playproof_intake::redact::RedactionRules;
 
+use foreign::Foreign;
 use generate::Shape;
+use timing::{Timing, best, measure};
 
 /// Runs of each measurement; the best counts.
 const RUNS: usize = 3;
@@ -35,7 +40,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let calls = arguments.first().and_then(|calls| calls.parse().ok()).unwrap_or(500_000);
     println!("{calls} calls of each shape, three in ten failing; CPU seconds, best of {RUNS}");
-    let tables = Shape::ALL.map(|shape| Table::new(shape, calls));
+    let tables = Shape::ALL.map(|shape| Table::new(trace(shape, calls), calls, plain::deserialise));
     if let Some(only) = arguments.get(1) {
         return tables.iter().for_each(|table| table.profile(only));
     }
@@ -50,6 +55,7 @@ fn main() {
         of_each.join(", "),
         slowest / fastest
     );
+    foreign((calls / 5).max(1));
     crowds();
     start_up();
 }
@@ -91,6 +97,20 @@ fn call(entry: DigestEntry) -> Option<Box<CallBuilder>> {
     }
 }
 
+/// Recordings in formats of others, read with all that a replay finds in them.
+fn foreign(calls: u64) {
+    for format in Foreign::ALL {
+        let path = made_once(&format!("{}-{calls}", format.name()), |out| format.write(out, calls));
+        let mapping = format.mapping().map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name));
+        let map = mapping.as_ref().map(|path| ["--map", path.to_str().expect("a path of letters")]);
+        let map = map.as_ref().map_or(&[][..], |map| &map[..]);
+        let table = Table::new(path, calls, rivals::values);
+        table.head("serde_json::Value");
+        let ours = table.replay(1, "table", map);
+        table.others(ours);
+    }
+}
+
 /// The playbook that shares everything that calls can share.
 const SHARING: &[&str] = &["--playbook", "dispatcher"];
 
@@ -112,33 +132,14 @@ fn crowds() {
 
 /// What people run, its output thrown away.
 fn command(path: &Path, jobs: usize, format: &str, more: &[&str]) -> Timing {
-    let start = std::time::Instant::now();
-    let before = children_seconds();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_playproof"))
-        .args(["replay", "--beyond-tape", "ok", "--format", format, "--jobs", &jobs.to_string()])
-        .args(more)
-        .arg(path)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
-    let mut peak: f64 = 0.0;
-    let status = loop {
-        peak = peak.max(peak_mb(&child.id().to_string()));
-        if let Some(status) = child.try_wait().expect("a child to wait for") {
-            break status;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    };
-    assert!(matches!(status.code(), Some(0 | 1)), "{status}"); // 1: the trace shows unsafe calls
-    Timing { cpu: children_seconds() - before, wall: start.elapsed().as_secs_f64(), peak_mb: peak }
+    timing::child(&mut replay(path, jobs, format, more)).expect("the binary starts")
 }
 
-#[derive(Clone, Copy)]
-struct Timing {
-    cpu: f64,
-    wall: f64,
-    peak_mb: f64,
+fn replay(path: &Path, jobs: usize, format: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_playproof"));
+    command.args(["replay", "--beyond-tape", "ok", "--format", format, "--jobs", &jobs.to_string()]);
+    command.args(more).arg(path);
+    command
 }
 
 /// What was measured on one trace.
@@ -150,25 +151,15 @@ struct Table {
 }
 
 impl Table {
-    /// The head of the table, and its first row: what all others are held against.
-    fn new(shape: Shape, calls: u64) -> Table {
-        let path = trace(shape, calls);
+    /// Of a recording; `plain` reads its lines, and all others are held against that.
+    fn new(path: PathBuf, calls: u64, plain: fn(&Path) -> u64) -> Table {
         let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
-        let serde = measure(|| plain::deserialise(&path));
+        let serde = measure(RUNS, || plain(&path));
         Table { path, bytes, calls, serde }
     }
 
-    /// One measurement alone, for a profiler.
-    fn profile(&self, only: &str) {
-        let timing = match only {
-            "read" => measure(|| read_all(&self.path)),
-            format => command(&self.path, 1, format, &[]),
-        };
-        self.row(only, timing);
-    }
-
-    /// Every measurement; returns that of all events on one thread.
-    fn all(&self) -> Timing {
+    /// The head of the table, and its first row.
+    fn head(&self, plain: &str) {
         let name = self.path.file_stem().unwrap_or_default().display();
         println!(
             "\n{:<44} {:>7} {:>7} {:>9} {:>9} {:>8}",
@@ -179,24 +170,44 @@ impl Table {
             "of serde",
             "peak MB"
         );
-        self.row("serde_json, best form", self.serde);
-        self.row("our reader", measure(|| read_all(&self.path)));
+        self.row(plain, self.serde);
+    }
+
+    /// One measurement alone, for a profiler.
+    fn profile(&self, only: &str) {
+        let timing = match only {
+            "read" => measure(RUNS, || read_all(&self.path)),
+            format => command(&self.path, 1, format, &[]),
+        };
+        self.row(only, timing);
+    }
+
+    /// Every measurement; returns that of all events on one thread.
+    fn all(&self) -> Timing {
+        self.head("serde_json, best form");
+        self.row("our reader", measure(RUNS, || read_all(&self.path)));
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        self.replay(1, "table");
-        let all_events = self.replay(1, "jsonl");
+        self.replay(1, "table", &[]);
+        let all_events = self.replay(1, "jsonl", &[]);
         if cores > 1 {
-            self.replay(cores, "table");
-            self.replay(cores, "jsonl");
+            self.replay(cores, "table", &[]);
+            self.replay(cores, "jsonl", &[]);
         }
         self.sharing(all_events);
-        self.dispatcher(all_events);
+        self.others(all_events);
         all_events
     }
 
-    fn replay(&self, jobs: usize, format: &str) -> Timing {
-        let timing = best((0..RUNS).map(|_| command(&self.path, jobs, format, &[])));
+    fn replay(&self, jobs: usize, format: &str, more: &[&str]) -> Timing {
+        let timing = best((0..RUNS).map(|_| command(&self.path, jobs, format, more)));
         let shown = if format == "jsonl" { "all events" } else { "summary" };
         self.row(&format!("playproof replay, {shown}, {jobs} threads"), timing);
+        if jobs == 1 {
+            let counted = timing::instructions(&replay(&self.path, jobs, format, more));
+            let each = counted
+                .map(|all| format!("{:.0} instructions a call, its start included", all as f64 / self.calls as f64));
+            println!("  {}", each.unwrap_or_else(|| "instructions: `perf stat` counts none here".to_owned()));
+        }
         timing
     }
 
@@ -214,63 +225,18 @@ impl Table {
         println!("{name:<44} {cpu:>7.2} {wall:>7.2} {rate:>8.2}M {ratio:>8.2}x {peak_mb:>8.0}");
     }
 
-    /// The same job in plain JavaScript, where there is a Node.
-    fn dispatcher(&self, ours: Timing) {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/dispatcher.mjs");
-        let works = || {
-            let output = Command::new("node").arg(&script).arg(&self.path).output();
-            output.ok().filter(|output| output.status.success())
-        };
-        match works() {
-            Some(out) => {
-                let theirs = measure(|| works().map_or(0, |out| out.stdout.len() as u64));
-                self.row("a plain dispatcher on Node", theirs);
-                print!(
-                    "  {:.1} times ours (all events, 1 thread); {}",
-                    theirs.cpu / ours.cpu,
-                    String::from_utf8_lossy(&out.stdout)
-                );
+    /// The same lines in other programs, where they are installed, against `ours`.
+    fn others(&self, ours: Timing) {
+        for rival in rivals::ALL.iter().filter(|rival| rival.takes(&self.path)) {
+            match rival.time(&self.path, RUNS) {
+                Some(theirs) => {
+                    self.row(rival.name, theirs);
+                    println!("  {:.2} times ours (1 thread)", theirs.cpu / ours.cpu);
+                }
+                None => println!("{}: skipped, it is not installed", rival.name),
             }
-            None => println!("a plain dispatcher on Node: skipped, there is no Node"),
         }
     }
-}
-
-fn measure(mut work: impl FnMut() -> u64) -> Timing {
-    best((0..RUNS).map(|_| {
-        let _ = std::fs::write("/proc/self/clear_refs", "5"); // the peak counts from here; without it, from the start
-        let (cpu, wall) = (cpu_seconds(), std::time::Instant::now());
-        std::hint::black_box(work());
-        Timing { cpu: cpu_seconds() - cpu, wall: wall.elapsed().as_secs_f64(), peak_mb: peak_mb("self") }
-    }))
-}
-
-fn best(timings: impl Iterator<Item = Timing>) -> Timing {
-    timings.min_by(|a, b| a.cpu.total_cmp(&b.cpu)).expect("at least one run")
-}
-
-/// User and system time of this process and the children it waited for, in steps of 10 ms.
-fn cpu_seconds() -> f64 {
-    ticks(11..15)
-}
-
-/// That of the children alone: this process looks at their memory while it waits.
-fn children_seconds() -> f64 {
-    ticks(13..15)
-}
-
-fn ticks(fields: Range<usize>) -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
-    let after: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
-    let ticks: u64 = after[fields].iter().filter_map(|field| field.parse::<u64>().ok()).sum();
-    ticks as f64 / 100.0
-}
-
-fn peak_mb(process: &str) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
-    kb.unwrap_or(0.0) / 1e3
 }
 
 /// From the start of the binary to its end, without work.
