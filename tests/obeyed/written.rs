@@ -70,6 +70,15 @@ const WORLDS: &[Written] = &[
         says: "",
     },
     Written {
+        about: "the only call was denied, and its failure is told as one that passes",
+        playbook: 0,
+        calls: "
+  first: { tool: find, args: { x: 0 } }",
+        upstream: "
+  first: { attempts: [{ error: { status: 403 } }] }",
+        says: "",
+    },
+    Written {
         about: "each call of a repeatable tool is a request of its own, and a key belongs to one",
         playbook: 0,
         calls: "
