@@ -13,5 +13,4 @@ pub use meaning::FailureMeaning;
 pub use request_books::RequestBooks;
 pub use reruns::Reruns;
 pub(crate) use told::{AgainstOneMore, is_told, told_as_follower, told_by_events};
-pub use told::{FailedEnd, told};
 pub use watch::CallWatch;

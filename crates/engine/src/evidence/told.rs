@@ -18,25 +18,25 @@ use super::meaning::FailureMeaning;
 
 /// How a failed call ended, as far as what is told depends on it.
 #[derive(Clone, Copy, Debug)]
-pub struct FailedEnd<'a> {
+struct FailedEnd<'a> {
     /// The call.
-    pub call: CallId,
+    call: CallId,
     /// How it ended.
-    pub outcome: Outcome,
+    outcome: Outcome,
     /// Why admission refused the call, if it did; people may have it since.
-    pub refused: Option<AdmissionRefusal>,
+    refused: Option<AdmissionRefusal>,
     /// The verdict that decided, if one did, and what it tells.
-    pub verdict: Option<(VerdictId, Option<&'a Tell>)>,
+    verdict: Option<(VerdictId, Option<&'a Tell>)>,
     /// The error that is told, if there is one.
-    pub error: Option<&'a ErrorFacts>,
+    error: Option<&'a ErrorFacts>,
     /// Whether the retry guard lets the call pass once more.
-    pub may_resend: bool,
+    may_resend: bool,
     /// Whether the guard has stopped a retry of it.
-    pub suppressed: bool,
+    suppressed: bool,
     /// Whether making it again would do a completed step again that is not safe to repeat.
-    pub repeats_a_step: bool,
+    repeats_a_step: bool,
     /// How long the upstream or the breaker asks to wait.
-    pub retry_after: Option<Duration>,
+    retry_after: Option<Duration>,
 }
 
 /// Whether the agent is told of a failure. It gets the result of a success; a caller that went away gets nothing; and where
@@ -174,7 +174,7 @@ fn is_in_doubt(call: &DrivenCall<'_>, outcome: Outcome) -> bool {
 }
 
 /// What the agent is told of a failed call.
-pub fn told(end: &FailedEnd<'_>) -> Told {
+fn told(end: &FailedEnd<'_>) -> Told {
     let tell = end.verdict.and_then(|(_, tell)| tell);
     let status = end.error.and_then(|error| error.status);
     let (class, boundary) = match (end.refused, tell) {

@@ -29,7 +29,6 @@ mod tests;
 mod told;
 mod unheeded;
 
-pub use crate::evidence::{FailedEnd, told};
 pub use crate::plan::{DrivenCall, GateJudgement, Plan, Reserved};
 pub use acts::{GateAct, GateStep, StepAct};
 pub use amplification::{Outage, ServerCall, found as found_amplification};
