@@ -201,18 +201,15 @@ impl Advice {
             Some(why) if reason.is_yes() => ResendReason::Known(why),
             _ => reason,
         };
+        let advised = |state: UpstreamState, check: Option<ManualCheck>, reason: ResendReason| Advice {
+            check,
+            next: next(outcome, simulation.facts, &state),
+            resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
+            state,
+        };
         if let Some(steps) = simulation.steps() {
             let (state, reason) = advise_on_steps(plan, simulation, outcome, &steps);
-            return Advice {
-                check: None,
-                next: next(outcome, simulation.facts, &state),
-                resend: ResendAdvice {
-                    person: queue(outcome),
-                    not_now: outcome.kind.shared_stop(),
-                    reason: unless_known(unless_withheld(reason)),
-                },
-                state,
-            };
+            return advised(state, None, unless_known(unless_withheld(reason)));
         }
         let state = UpstreamState::of(subject, plan, simulation, outcome);
         let is_keyed = subject.key().is_some() && !simulation.facts.ignores_keys;
@@ -227,12 +224,8 @@ impl Advice {
             ResendReason::NotDone | ResendReason::SameKey if state.said.told_not_to => ResendReason::ToldNotTo,
             reason => unless_known(unless_withheld(reason)),
         };
-        Advice {
-            check: check(simulation.facts, outcome, &state),
-            next: next(outcome, simulation.facts, &state),
-            resend: ResendAdvice { person: queue(outcome), not_now: outcome.kind.shared_stop(), reason },
-            state,
-        }
+        let check = check(simulation.facts, outcome, &state);
+        advised(state, check, reason)
     }
 }
 

@@ -47,17 +47,15 @@ impl InputGaps {
 
 impl Distrust {
     /// The reason that comes first.
-    pub const fn of(said: UpstreamSaid, gaps: InputGaps) -> Option<Distrust> {
-        match (said, gaps) {
-            (UpstreamSaid { done: true, .. }, _) => Some(Distrust::SaysDone),
-            (UpstreamSaid { more: true, .. }, _) => Some(Distrust::SaysMore),
-            (UpstreamSaid { resent: true, .. }, _) => Some(Distrust::Resent),
-            (_, InputGaps { unclaimed_oks: 1.., .. } | InputGaps { unclaimed_doubts: 1.., .. }) => {
-                Some(Distrust::Unclaimed)
-            }
-            (_, InputGaps { unread_inputs: 1.., .. }) => Some(Distrust::Unread),
-            (_, InputGaps { skipped_lines: 1.., .. }) => Some(Distrust::Skipped),
-            _ => None,
-        }
+    pub fn of(said: UpstreamSaid, gaps: InputGaps) -> Option<Distrust> {
+        let all = [
+            (said.done, Distrust::SaysDone),
+            (said.more, Distrust::SaysMore),
+            (said.resent, Distrust::Resent),
+            (gaps.unclaimed_oks > 0 || gaps.unclaimed_doubts > 0, Distrust::Unclaimed),
+            (gaps.unread_inputs > 0, Distrust::Unread),
+            (gaps.skipped_lines > 0, Distrust::Skipped),
+        ];
+        all.into_iter().find_map(|(is, why)| is.then_some(why))
     }
 }

@@ -43,12 +43,6 @@ impl ProvedEffects {
         }
     }
 
-    /// The same if the reversals may have taken back the effects of another call.
-    #[must_use]
-    const fn with_shared_token(self) -> ProvedEffects {
-        ProvedEffects { taken_back: 0, unclear: self.unclear.saturating_add(self.taken_back), ..self }
-    }
-
     /// Effects that are there for sure.
     pub const fn net(self) -> u32 {
         self.made.saturating_sub(self.taken_back).saturating_sub(self.unclear)
@@ -158,10 +152,13 @@ impl AnswerEvidence {
         effect.into_iter().for_each(|effect| self.add(effect));
     }
 
-    /// The same if the call's reversal token was redeemed by another call too.
+    /// The same if the call's reversal token was redeemed by another call too: its reversals may have taken back the effects
+    /// of that one.
     #[must_use]
-    pub const fn with_shared_token(self) -> AnswerEvidence {
-        AnswerEvidence { proved: self.proved.with_shared_token(), ..self }
+    pub const fn with_shared_token(mut self) -> AnswerEvidence {
+        self.proved.unclear = self.proved.unclear.saturating_add(self.proved.taken_back);
+        self.proved.taken_back = 0;
+        self
     }
 
     fn add(&mut self, effect: EffectClaim) {

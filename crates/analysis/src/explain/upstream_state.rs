@@ -201,10 +201,8 @@ impl UpstreamState {
         let denied: Vec<OtherCall> = if own_said.denied { Vec::new() } else { denials().collect() };
         let was_processed = |other: &&OtherCall| !said.processed && other.said.processed;
         let processed: Vec<OtherCall> = under_other_key.iter().filter(was_processed).cloned().collect();
-        let is_denied = own_said.denied || !denied.is_empty();
-        let done = elsewhere.done || others.iter().filter(identical).any(|other| other.said.done);
-        let more = elsewhere.more || others.iter().filter(identical).any(|other| other.said.more);
-        let resent = elsewhere.resent || others.iter().filter(identical).any(|other| other.said.resent);
+        let UpstreamSaid { denied: is_denied, done, more, resent, .. } =
+            others.iter().filter(identical).fold(own_said, |said, other| said.or(other.said));
         let said = UpstreamSaid { key_reused: said.key_reused, denied: is_denied, done, more, resent, ..elsewhere };
         let other_arguments = related(&others, Relation::OtherArguments);
         let key_owner = KeyOwner::among(&others);
@@ -241,6 +239,7 @@ impl UpstreamState {
         state.said = said;
         if let (Access::Write, Subject::Recorded { recorded, .. }) = (facts.access, subject) {
             state.gaps = recorded.gaps;
+            (state.unused, state.modelled) = (simulation.tally().tape_left, asked_a_model(simulation));
         }
         if let (Basis::NoneActed, Some(distrust)) = (&state.basis, Distrust::of(said, state.gaps)) {
             (state.known, state.claims_less) = (EffectState::MaybeDone, false);
@@ -349,11 +348,7 @@ fn of_recording(
         (0, EffectClaim::Unknown) => EffectState::MaybeDone,
     };
     if let Some(owner) = intended.owner.filter(|_| known != EffectState::NotDone) {
-        return UpstreamState {
-            unused: simulation.tally().tape_left,
-            modelled: asked_a_model(simulation),
-            ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyOfAnother(owner.name.clone()))
-        };
+        return UpstreamState::new(EffectState::MaybeDone, Basis::KeyOfAnother(owner.name.clone()));
     }
     let is_keyed = call.is_keyed() && !facts.ignores_keys;
     let if_same = call.intent_doubt().filter(|_| !is_keyed);
@@ -365,12 +360,7 @@ fn of_recording(
     let says_done = effects > 0 || evidence.says_processed() || same.iter().any(OtherCall::says_processed);
     let is_reversed = evidence.proved.is_reversed() || same.iter().any(|other| other.reversed);
     if is_keyed && is_reversed && says_done {
-        return UpstreamState {
-            reversed: true,
-            unused: simulation.tally().tape_left,
-            modelled: asked_a_model(simulation),
-            ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyReversed)
-        };
+        return UpstreamState { reversed: true, ..UpstreamState::new(EffectState::MaybeDone, Basis::KeyReversed) };
     }
     let surplus = Surplus { effects, doubt };
     let surplus = (effects > 1 && facts.adds_effects()).then_some(surplus);
@@ -394,9 +384,7 @@ fn of_recording(
         reversed: is_reversed,
         reversal_may_land: evidence.proved.taken_back == 0 && evidence.proved.unclear > 0,
         once_more: may_be_doubled.then(|| once_more(same, evidence, surplus.is_some())).flatten(),
-        unused: simulation.tally().tape_left,
         claims_less: known == EffectState::NotDone && outcome.claim == EffectClaim::Unknown,
-        modelled: asked_a_model(simulation),
         ..UpstreamState::new(known, basis)
     }
 }
