@@ -83,7 +83,7 @@ impl RequestBooks {
                 if is_new && known.args.len() > 1 {
                     found(Finding::new(FindingId::KeyReused, FindingBy::Recorded, id, 1));
                 }
-                known.calls.push((id, shows.made));
+                known.calls.extend(shows.made.at.map(|_| (id, shows.made))); // one that was not sent uses no key
                 known.reversed.extend(watch.reversed.map(|at| (id, at)));
             }
             if call.has_steps(plan) {
