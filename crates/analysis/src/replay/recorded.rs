@@ -166,13 +166,10 @@ impl RecordingAnalysis {
             let shows = || CallShows { last_success, ..repeated(closed, facts, &mut judges) };
             of_input.repeated_actions.take(closed, facts, plans, shows, &mut findings);
         }
-        if has_steps(closed.raw(), plans.first()) {
+        let was_skipped = closed.raw().step().is_some() && closed.raw().was_unsent();
+        if was_skipped || has_steps(closed.raw(), plans.first()) {
             self.known = known_failures;
             return; // it is sent nowhere itself: its steps are compared
-        }
-        if closed.raw().step().is_some() && closed.raw().was_unsent() {
-            self.known = known_failures;
-            return; // it was skipped
         }
         let key = closed.hashes.key_under(facts);
         if facts.repeatable && key != 0 && !closed.raw().was_unsent() {
