@@ -7,12 +7,12 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 11] = [
-    ("crates/analysis/src", 18_280),
-    ("crates/engine/src", 21_050),
+    ("crates/analysis/src", 18_330),
+    ("crates/engine/src", 21_100),
     ("crates/explore/src", 5_500),
     ("crates/formats/src", 12_450),
     ("crates/report/src", 12_150),
-    ("crates/intake/src", 20_950),
+    ("crates/intake/src", 21_400),
     ("crates/live/src", 1_600),
     ("crates/proxy/src", 2_210),
     ("crates/protocol/src", 2_400),

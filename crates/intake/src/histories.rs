@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::LazyLock;
 
+use memchr::memmem;
 use regex::Regex;
 
 use crate::hash;
@@ -120,7 +121,7 @@ fn has_own_id(message: &str) -> bool {
 fn without_cache_marks(message: &str) -> Cow<'_, str> {
     static MARK: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?:,\s*)?"cache_control"\s*:\s*\{\s*"type"\s*:\s*"ephemeral"[^{}]*\}"#).ok());
-    match MARK.as_ref().filter(|_| message.contains("\"cache_control\"")) {
+    match MARK.as_ref().filter(|_| memmem::find(message.as_bytes(), b"\"cache_control\"").is_some()) {
         Some(mark) => mark.replace_all(message, ""),
         None => Cow::Borrowed(message),
     }

@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for ItemsVisitor {
 pub(crate) struct Parsed<'a> {
     pub(crate) text: &'a str,
     pub(crate) fields: Option<Fields<'a>>,
-    /// The lists in its fields that were searched, by name: many paths lead into one.
+    /// The lists and objects in its fields that were searched, by name: many paths lead into one.
     lists: RefCell<Vec<(String, Rc<[Fields<'a>]>)>>,
 }
 
@@ -211,13 +211,16 @@ impl<'a> Parsed<'a> {
         RawValue::of_checked(self.text)
     }
 
-    /// The objects in the list called `name`; none if that is no list.
+    /// The objects in the list called `name`, or the object of that name; none if it is neither.
     pub(crate) fn objects(&self, name: &str) -> Option<Rc<[Fields<'a>]>> {
         if let Some((_, known)) = self.lists.borrow().iter().find(|(known, _)| known == name) {
             return Some(Rc::clone(known));
         }
-        let objects: Rc<[Fields<'a>]> =
-            array(self.fields.as_ref()?.get(name)?)?.into_iter().filter_map(object).collect();
+        let inner = self.fields.as_ref()?.get(name)?;
+        let objects: Rc<[Fields<'a>]> = match object(inner) {
+            Some(fields) => Rc::new([fields]),
+            None => array(inner)?.into_iter().filter_map(object).collect(),
+        };
         self.lists.borrow_mut().push((name.to_owned(), Rc::clone(&objects)));
         Some(objects)
     }

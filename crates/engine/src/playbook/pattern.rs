@@ -73,54 +73,46 @@ pub fn check(pattern: &str, case_sensitive: bool) -> Result<(), String> {
     let mut parser = ParserBuilder::new();
     parser.case_insensitive(!case_sensitive);
     let ascii = for_ascii(pattern).and_then(|ascii| parser.unicode(false).utf8(false).build().parse(&ascii).ok());
-    if ascii.is_some_and(|parsed| size_of_bytes(&parsed, pattern) <= LARGEST) {
+    if ascii.is_some_and(|parsed| size(&parsed, &|_| size_of_any_class(pattern)) <= LARGEST) {
         return Ok(());
     }
     match parser.unicode(true).utf8(true).build().parse(pattern) {
-        Ok(parsed) if size(&parsed) <= LARGEST => Ok(()),
+        Ok(parsed) if size(&parsed, &size_of_class) <= LARGEST => Ok(()),
         _ => kept(&KEPT, pattern, case_sensitive, build).map(drop),
     }
 }
 
-/// The most bytes that `pattern` takes once it is compiled, by its form with ASCII classes: each class may have been one of
-/// many letters.
-fn size_of_bytes(hir: &Hir, pattern: &str) -> usize {
-    let most = match [[r"\w", r"\W"], [r"\d", r"\D"]].map(|classes| classes.iter().any(|class| pattern.contains(class)))
-    {
-        [true, _] => 70_000,
-        [_, true] => 8_000,
-        _ => 2_500,
-    };
-    let sum =
-        |parts: &[Hir]| parts.iter().fold(300_usize, |sum, part| sum.saturating_add(size_of_bytes(part, pattern)));
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => 300,
-        HirKind::Literal(literal) => 300 + 60 * literal.0.len(),
-        HirKind::Class(_) => most,
-        HirKind::Repetition(repeated) => {
-            let times = repeated.max.unwrap_or(repeated.min).max(1);
-            let times = usize::try_from(times).unwrap_or(usize::MAX);
-            size_of_bytes(&repeated.sub, pattern).saturating_add(100).saturating_mul(times)
-        }
-        HirKind::Capture(capture) => size_of_bytes(&capture.sub, pattern).saturating_add(300),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
+/// The most bytes of a class of `pattern` in its form with ASCII classes: it may have been one of many letters.
+fn size_of_any_class(pattern: &str) -> usize {
+    let has = |classes: [&str; 2]| classes.iter().any(|class| pattern.contains(class));
+    match (has([r"\w", r"\W"]), has([r"\d", r"\D"])) {
+        (true, _) => 70_000,
+        (false, true) => 8_000,
+        (false, false) => 2_500,
+    }
+}
+
+fn size_of_class(class: &Class) -> usize {
+    match class {
+        class if class.is_utf8() && class.maximum_len() == Some(1) => 400,
+        Class::Unicode(class) => 1_300 + 80 * class.ranges().len(),
+        Class::Bytes(class) => 400 + 80 * class.ranges().len(),
     }
 }
 
 /// The most bytes that a pattern takes once it is compiled, by what its parts took in trials.
-fn size(hir: &Hir) -> usize {
-    let sum = |parts: &[Hir]| parts.iter().fold(300_usize, |sum, part| sum.saturating_add(size(part)));
+fn size(hir: &Hir, of_class: &impl Fn(&Class) -> usize) -> usize {
+    let sum = |parts: &[Hir]| parts.iter().fold(300_usize, |sum, part| sum.saturating_add(size(part, of_class)));
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 300,
         HirKind::Literal(literal) => 300 + 60 * literal.0.len(),
-        HirKind::Class(class) if class.is_utf8() && class.maximum_len() == Some(1) => 400,
-        HirKind::Class(Class::Unicode(class)) => 1_300 + 80 * class.ranges().len(),
-        HirKind::Class(Class::Bytes(class)) => 400 + 80 * class.ranges().len(),
+        HirKind::Class(class) => of_class(class),
         HirKind::Repetition(repeated) => {
             let times = repeated.max.unwrap_or(repeated.min).max(1);
-            size(&repeated.sub).saturating_add(100).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
+            let times = usize::try_from(times).unwrap_or(usize::MAX);
+            size(&repeated.sub, of_class).saturating_add(100).saturating_mul(times)
         }
-        HirKind::Capture(capture) => size(&capture.sub).saturating_add(300),
+        HirKind::Capture(capture) => size(&capture.sub, of_class).saturating_add(300),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
     }
 }

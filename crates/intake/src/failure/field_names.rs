@@ -47,8 +47,12 @@ pub(super) fn is_id(name: &str) -> bool {
 }
 
 pub(super) fn is_beside(name: &str) -> bool {
-    let plain = kinds::plain(name);
-    plain.starts_with("err") || BESIDE.has(&plain)
+    is_of_error(name) || BESIDE.has_plain(name)
+}
+
+/// Whether the name of a field begins with that of an error.
+pub(super) fn is_of_error(name: &str) -> bool {
+    kinds::letters(name).take(3).eq(*b"err")
 }
 
 /// Whether a field may be beside the only words of an error.

@@ -206,7 +206,12 @@ pub(super) fn is_code(text: &str) -> bool {
 
 /// A name in small letters, without marks: `errorCode` and `error_code` are one.
 pub(super) fn plain(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    letters(name).map(char::from).collect()
+}
+
+/// The letters and digits of [`plain`].
+pub(super) fn letters(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
 }
 
 /// Whether a name says no more than that there was an error.

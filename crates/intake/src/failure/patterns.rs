@@ -112,3 +112,29 @@ impl<'t> Found<'t> {
 fn text_of(found: Match<'_>) -> Option<&str> {
     std::str::from_utf8(found.as_bytes()).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_taken_alike_by_the_form_for_ascii_and_by_that_for_any() {
+        let texts = ["EXIT code 2", "ab k ", "❌x", "'x", "##⛔ a", "a: b", "a：b", "Kx", "ſx", "", "\n"];
+        for pattern in [
+            r"(?i)^\[?exit[ _-]?code:? [1-9]\d*\b",
+            r"(?i)[^\n]{1,3}k\s|(?:❌|'|’)x",
+            r"(?ix)^(?:[*\#]|⛔)+ \s*",
+            "[:：]",
+            r"(?i)\W(s|k)?x|.y",
+        ] {
+            for text in texts {
+                let found =
+                    |pattern: &Pattern| pattern.find(text).map(|found| (found.get(0), found.group(), found.end()));
+                let any = Pattern { for_ascii: OnceLock::from(None), ..one(pattern) };
+                assert_eq!(found(&one(pattern)), found(&any), "{pattern} {text:?}");
+            }
+        }
+        assert_eq!(one("é|b").without("abécb"), "ac");
+        assert!(!one("(").is_valid() && ignoring_case("é").is_match("É") && ignoring_case("^.{3}$").is_match("xé"));
+    }
+}

@@ -20,7 +20,7 @@ impl ToolClass {
     pub(super) fn of(tool: &str) -> ToolClass {
         match () {
             () if runs_programs(tool) => ToolClass::Program,
-            () if asks(tool) || is_reader(tool) || begins_with(&words_of(tool), &LOOKS) => ToolClass::Looking,
+            () if asks(tool) || is_reader(tool) || begins_with(tool, &LOOKS) => ToolClass::Looking,
             () => ToolClass::Writing,
         }
     }
@@ -53,15 +53,14 @@ static ACTS: WordList =
 
 /// Whether a tool's name says that it asks how something is, and changes nothing.
 pub(super) fn asks(tool: &str) -> bool {
-    let words = words_of(tool);
-    let tells = || words.last().is_some_and(|word| const { &WordList::of("exists status") }.has_in_any_case(word));
-    begins_with(&words, &ASKS) || (begins_with(&words, &FINDS) || tells()) && !has(&words, &WRITES)
+    let tells =
+        || words_of(tool).last().is_some_and(|word| const { &WordList::of("exists status") }.has_in_any_case(word));
+    begins_with(tool, &ASKS) || (begins_with(tool, &FINDS) || tells()) && !has_word(tool, &WRITES)
 }
 
 /// Whether a tool's name says that it changes, sends or ends something, and not that it tells of that.
 pub(super) fn is_writer(tool: &str) -> bool {
-    let words = words_of(tool);
-    has(&words, &WRITES) && !begins_with(&words, &ASKS)
+    has_word(tool, &WRITES) && !begins_with(tool, &ASKS)
 }
 
 /// Whether a tool's name says that it acts on what others only show.
@@ -71,8 +70,7 @@ pub(super) fn acts(tool: &str) -> bool {
 
 /// Whether a tool's name says that it reads documents or searches.
 pub(super) fn is_reader(tool: &str) -> bool {
-    let words = words_of(tool);
-    has(&words, &READS) && !has(&words, &WRITES) && !acts(tool)
+    has_word(tool, &READS) && !has_word(tool, &WRITES) && !acts(tool)
 }
 
 /// Whether a tool's name says that it runs commands, whose output may be anything.
@@ -84,10 +82,9 @@ pub(super) fn is_shell(tool: &str) -> bool {
 pub(super) fn runs_programs(tool: &str) -> bool {
     static LINES: WordList = WordList::of("bash cmd powershell sh shell terminal zsh");
     static CODE: WordList = WordList::of("code exec interpreter notebook python repl script");
-    let words = words_of(tool);
-    let runs_commands = has(&words, const { &WordList::of("command") })
-        && has(&words, const { &WordList::of("exec execute run start") });
-    has(&words, &LINES) || has(&words, &CODE) || runs_commands
+    let runs_commands = has_word(tool, const { &WordList::of("command") })
+        && has_word(tool, const { &WordList::of("exec execute run start") });
+    has_word(tool, &LINES) || has_word(tool, &CODE) || runs_commands
 }
 
 /// Whether a tool hands on what programs, documents or others say.
@@ -105,36 +102,31 @@ pub(super) fn removes(tool: &str) -> bool {
     has_word(tool, &REMOVES) && !asks(tool)
 }
 
-fn begins_with(words: &[&str], list: &WordList) -> bool {
-    words.first().is_some_and(|word| list.has_in_any_case(word))
-}
-
-fn has(words: &[&str], list: &WordList) -> bool {
-    words.iter().any(|word| list.has_in_any_case(word))
+fn begins_with(tool: &str, list: &WordList) -> bool {
+    words_of(tool).next().is_some_and(|word| list.has_in_any_case(word))
 }
 
 /// Whether one of `list` is a word of a tool's name.
 pub(super) fn has_word(tool: &str, list: &WordList) -> bool {
-    has(&words_of(tool), list)
+    words_of(tool).any(|word| list.has_in_any_case(word))
 }
 
 /// The words of a tool's name in small letters.
 pub(super) fn words(tool: &str) -> Vec<String> {
-    words_of(tool).into_iter().map(str::to_ascii_lowercase).collect()
+    words_of(tool).map(str::to_ascii_lowercase).collect()
 }
 
 /// The words of a tool's name as they are written: a capital begins one.
-fn words_of(tool: &str) -> Vec<&str> {
+fn words_of(tool: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_ascii_alphanumeric();
     let mut rest = tool;
-    let next = || {
+    std::iter::from_fn(move || {
         rest = rest.trim_start_matches(|c| !is_part(c));
         let end = rest.char_indices().skip(1).find(|(_, c)| !is_part(*c) || c.is_ascii_uppercase());
         let (piece, others) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
         rest = others;
         (!piece.is_empty()).then_some(piece)
-    };
-    std::iter::from_fn(next).collect()
+    })
 }
 
 #[cfg(test)]

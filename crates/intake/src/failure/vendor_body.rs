@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use super::details::Details;
-use super::field_names::is_beside;
+use super::field_names::{is_beside, is_of_error};
 use super::kinds::{self, plain};
 use super::nothing::{is_empty, says_no_error};
 use super::patterns::{self, LazyPattern};
@@ -14,20 +14,11 @@ use crate::json::{self, Fields};
 use crate::raw_value::RawValue;
 
 /// Fields that may be beside an error, other than those that are beside any error.
-const BESIDE: [&str; 8] = ["action", "data", "expected", "explanation", "fields", "field", "input", "received"];
+static BESIDE: WordList = WordList::of("action data expected explanation fields field input received");
 
 /// Names of fields that hold nothing but errors, in small letters without marks.
-const ERRORS: [&str; 9] = [
-    "errmsg",
-    "errorarray",
-    "errorclass",
-    "errorlist",
-    "errormsg",
-    "errortext",
-    "faultcode",
-    "faultstring",
-    "validationerrors",
-];
+static ERRORS: WordList =
+    WordList::of("errmsg errorarray errorclass errorlist errormsg errortext faultcode faultstring validationerrors");
 
 /// The error of an object that is nothing but the report of one.
 pub(super) fn inspect(fields: &Fields<'_>, tool: Option<&str>) -> Option<Details> {
@@ -166,20 +157,15 @@ fn of_errors(fields: &Fields<'_>) -> Option<Details> {
     let says_ok = |raw: RawValue<'_>| {
         json::string(raw).is_some_and(|text| ["ok", "success"].contains(&text.trim().to_ascii_lowercase().as_str()))
     };
-    let is_error = |(name, raw): &(&str, RawValue<'_>)| ERRORS.contains(&plain(name).as_str()) && !is_empty(*raw);
+    let is_error = |(name, raw): &(&str, RawValue<'_>)| ERRORS.has_plain(name) && !is_empty(*raw);
     let (_, errors) = fields.iter().find(is_error).filter(|(_, raw)| !says_ok(*raw))?;
-    let is_report = fields
-        .iter()
-        .all(|(name, raw)| is_small((name, raw)) || plain(name).starts_with("err") || is_error(&(name, raw)));
+    let is_report =
+        fields.iter().all(|(name, raw)| is_small((name, raw)) || is_of_error(name) || is_error(&(name, raw)));
     is_report.then(|| Details::of_error(errors, Some(fields)))
 }
 
 fn is_small((name, raw): (&str, RawValue<'_>)) -> bool {
-    is_empty(raw)
-        || is_beside(name)
-        || BESIDE.contains(&plain(name).as_str())
-        || is_id_of_report(name)
-        || name.ends_with("_errors")
+    is_empty(raw) || is_beside(name) || BESIDE.has_plain(name) || is_id_of_report(name) || name.ends_with("_errors")
 }
 
 /// Whether a field may be the id of the report itself.

@@ -3,6 +3,11 @@
 
 use std::fmt;
 
+use super::kinds::letters;
+
+/// More letters than a word has that is looked for without its marks.
+const LONGEST: usize = 32;
+
 /// A list of words.
 pub(super) struct WordList {
     /// The words as they are written.
@@ -48,6 +53,17 @@ impl WordList {
         self.may_have(word) && self.all().any(|own| own.eq_ignore_ascii_case(word.as_bytes()))
     }
 
+    /// Whether it has this word without its marks, in small letters.
+    pub(super) fn has_plain(&self, word: &str) -> bool {
+        let (mut plain, mut length) = ([0; LONGEST], 0);
+        for (letter, own) in plain.iter_mut().zip(letters(word)) {
+            *letter = own;
+            length += 1;
+        }
+        // What is longer than any word is cut, and none.
+        std::str::from_utf8(&plain[..length]).is_ok_and(|plain| self.has(plain))
+    }
+
     /// Letters differ from their capitals in a bit that the remainder by 32 leaves out.
     fn may_have(&self, word: &str) -> bool {
         word.bytes().next().is_some_and(|first| self.lengths[usize::from(first % 32)] & bit(word.len()) != 0)
@@ -87,5 +103,6 @@ mod tests {
         {
             assert!(!LIST.has(word), "{word}");
         }
+        assert!(LIST.has_plain("M_ade") && !LIST.has_plain("N/A") && !LIST.has_plain(&"made".repeat(9)));
     }
 }

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use super::run::{ImportOutput, SourceCall, SourceResult, Speakers};
 use crate::failure::{Assessment, ToolResult, names_no_error};
 use crate::histories::{Compared, History};
@@ -45,7 +47,9 @@ pub(super) fn walk_on(thread: &str, run: &str, messages: &[RawValue<'_>], place:
 
 /// Whether a message makes calls, as far as its text tells.
 fn has_call(message: &str) -> bool {
-    ["\"tool_calls\"", "\"function_call\""].iter().any(|name| message.contains(name))
+    ["\"tool_calls\"", "\"function_call\""]
+        .iter()
+        .any(|name| memmem::find(message.as_bytes(), name.as_bytes()).is_some())
 }
 
 /// Ends the conversations that waited for a later one to go on from them.

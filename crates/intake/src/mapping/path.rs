@@ -188,6 +188,9 @@ pub(super) fn follow<'a>(raw: RawValue<'a>, steps: &[PathStep]) -> Option<Source
     let mut rest = steps;
     while let Some((step, after)) = rest.split_first() {
         if raw.get().starts_with('"') {
+            if !may_hold(raw.get(), step) {
+                return None;
+            }
             let inner = json::inside(raw)?;
             return follow(json::parse(&inner).ok()?, rest).map(SourceValue::into_owned);
         }
@@ -195,6 +198,17 @@ pub(super) fn follow<'a>(raw: RawValue<'a>, steps: &[PathStep]) -> Option<Source
         rest = after;
     }
     (!is_null(raw)).then(|| raw.into())
+}
+
+/// Whether a string may hold JSON with the name of a step. A name is written as it is, unless letters are written as numbers.
+fn may_hold(string: &str, step: &PathStep) -> bool {
+    let has = |text: &str| memchr::memmem::find(string.as_bytes(), text.as_bytes()).is_some();
+    match step {
+        PathStep::Key(key) if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
+            has(key) || [r"\u", r"\x", r"\U"].into_iter().any(has)
+        }
+        _ => true,
+    }
 }
 
 fn is_null(raw: RawValue<'_>) -> bool {
