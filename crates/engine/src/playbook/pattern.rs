@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use regex::{Regex, RegexBuilder, bytes};
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir, HirKind};
 
 /// A compiled `matches` larger than this would make every failure slow; bytes.
 const LARGEST: usize = 1 << 20;
@@ -73,7 +73,7 @@ pub fn check(pattern: &str, case_sensitive: bool) -> Result<(), String> {
     let mut parser = ParserBuilder::new();
     parser.case_insensitive(!case_sensitive);
     let ascii = for_ascii(pattern).and_then(|ascii| parser.unicode(false).utf8(false).build().parse(&ascii).ok());
-    if ascii.is_some_and(|parsed| size(&parsed, &|_| size_of_any_class(pattern)) <= LARGEST) {
+    if ascii.is_some_and(|parsed| size(&parsed, &|class| size_of_any_class(class, pattern)) <= LARGEST) {
         return Ok(());
     }
     match parser.unicode(true).utf8(true).build().parse(pattern) {
@@ -82,13 +82,16 @@ pub fn check(pattern: &str, case_sensitive: bool) -> Result<(), String> {
     }
 }
 
-/// The most bytes of a class of `pattern` in its form with ASCII classes: it may have been one of many letters.
-fn size_of_any_class(pattern: &str) -> usize {
+/// The most bytes of a class of `pattern` in its form with ASCII classes: other than a letter in both cases, it may have been one
+/// of many letters.
+fn size_of_any_class(class: &Class, pattern: &str) -> usize {
     let has = |classes: [&str; 2]| classes.iter().any(|class| pattern.contains(class));
-    match (has([r"\w", r"\W"]), has([r"\d", r"\D"])) {
-        (true, _) => 70_000,
-        (false, true) => 8_000,
-        (false, false) => 2_500,
+    let letters = |class: &ClassBytes| class.ranges().iter().map(ClassBytesRange::len).sum::<usize>();
+    match class {
+        Class::Bytes(class) if letters(class) <= 2 => 1_700,
+        _ if has([r"\w", r"\W"]) => 70_000,
+        _ if has([r"\d", r"\D"]) => 8_000,
+        _ => 2_500,
     }
 }
 
