@@ -87,6 +87,7 @@ fn json_of(text: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The value that [`json_of`] found: what is a part of a text was checked.
+#[expect(clippy::ptr_arg, reason = "whether it is a part of a text counts")]
 fn raw_of<'j>(json: &'j Cow<'_, str>) -> Option<RawValue<'j>> {
     match json {
         Cow::Borrowed(text) => Some(RawValue::of_checked(text)),

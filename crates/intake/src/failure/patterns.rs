@@ -13,7 +13,7 @@ pub(super) type LazyPattern = LazyLock<Pattern>;
 /// A pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
-    text: Cow<'static, str>,
+    pub(super) text: Cow<'static, str>,
     /// The form for ASCII is that for any text: it takes letters byte by byte.
     takes_bytes: bool,
     for_ascii: OnceLock<Option<Regex>>,

@@ -69,7 +69,10 @@ impl RowSearch {
     /// The numbers of the patterns that `text` can match, in their order.
     pub(super) fn candidates(&self, text: &str) -> Vec<usize> {
         let mut found = self.always.clone();
-        found.extend(self.words_in(&folded(text)).flat_map(|word| &word.patterns));
+        self.each_word(text, |word| {
+            found.extend(&word.patterns);
+            true
+        });
         found.sort_unstable();
         found.dedup();
         found
@@ -77,23 +80,32 @@ impl RowSearch {
 
     /// Whether a text has one of the words.
     pub(super) fn finds(&self, text: &str) -> bool {
-        self.words_in(&folded(text)).next().is_some()
+        let mut is_found = false;
+        self.each_word(text, |_| {
+            is_found = true;
+            false
+        });
+        is_found
     }
 
-    /// The words in a folded text, each as often as it is there.
-    fn words_in(&self, text: &str) -> impl Iterator<Item = &Word> {
-        let bytes = text.as_bytes();
+    /// Passes each word in a text to `take`, as often as it is there, until that wants no more. The loop is plain: it sees each
+    /// byte of each answer.
+    fn each_word(&self, text: &str, mut take: impl FnMut(&Word) -> bool) {
+        let text = folded(text);
         let size = self.slots.len().saturating_sub(1);
-        let begun = (0..bytes.len()).map_while(move |at| Some((at, bytes.get(at..)?.first_chunk()?)));
-        begun.flat_map(move |(at, begun)| {
+        let mut rest = text.as_bytes();
+        while let Some(begun) = rest.first_chunk() {
             let slot = slot_of(begun, size);
-            let words = match self.slots.get(slot..slot + 2) {
-                Some([first, end]) if first < end => self.words.get(usize::from(*first)..usize::from(*end)),
-                _ => None,
-            };
-            let is_here = move |word: &&Word| bytes[at..].starts_with(word.text.as_bytes());
-            words.unwrap_or_default().iter().filter(is_here)
-        })
+            if let Some([first, end]) = self.slots.get(slot..slot + 2)
+                && first < end
+            {
+                let words = self.words.get(usize::from(*first)..usize::from(*end)).unwrap_or_default();
+                if words.iter().any(|word| rest.starts_with(word.text.as_bytes()) && !take(word)) {
+                    return;
+                }
+            }
+            rest = &rest[1..];
+        }
     }
 }
 
@@ -109,7 +121,14 @@ fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_uppercase();
     }
-    text.chars().flat_map(char::to_lowercase).flat_map(char::to_uppercase).collect()
+    let mut folded = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter.is_ascii() {
+            true => folded.push(letter.to_ascii_uppercase()),
+            false => folded.extend(letter.to_lowercase().flat_map(char::to_uppercase)),
+        }
+    }
+    folded
 }
 
 /// Folded words of which each match of a pattern that ignores case has one; none if there are no such words.

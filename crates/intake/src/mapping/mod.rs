@@ -32,5 +32,6 @@ pub use lower::{parse, unchanging};
 pub(crate) use marks::has_mark;
 pub use model::Mapping;
 pub(crate) use row::stem;
+#[cfg(test)]
 pub(crate) use schema::MAPPING;
 pub use schema::SCHEMA;
