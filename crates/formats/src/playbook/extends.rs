@@ -59,7 +59,9 @@ pub fn replaced(tree: &Node) -> Vec<String> {
 
 /// What identifies the rows that a playbook takes over: the name of their playbook and its fingerprint.
 pub(super) fn version() -> Box<str> {
-    format!("{STANDARD} {}", fingerprint(&BASE.playbook).short()).into()
+    static VERSION: LazyLock<Box<str>> =
+        LazyLock::new(|| format!("{STANDARD} {}", fingerprint(&BASE.playbook).short()).into());
+    VERSION.clone()
 }
 
 /// The entries of two maps, of which the first counts where both have a name; its maps and lists are joined, too.
