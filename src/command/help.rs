@@ -94,18 +94,15 @@ pub fn run(
     }
     let of_sort = |known: &&Topic| topic == "topics" || topic.strip_suffix('s') == Some(known.sort);
     let listed: Vec<&Topic> = all.iter().filter(of_sort).collect();
-    if !listed.is_empty() {
-        output.page(&list(&listed, palette, terminal.out.width))?;
-        return Ok(Exit::Clean);
-    }
     let known: Vec<&Topic> = all.iter().filter(|known| known.is(topic)).collect();
     let keys = if known.is_empty() { topics::keys_of_files(topic, schema::all()) } else { Vec::new() };
     let known: Vec<&Topic> = known.into_iter().chain(&keys).collect();
-    if known.is_empty() {
+    if known.is_empty() && listed.is_empty() {
         return Err(unknown(topic, &all, definition));
     }
-    let pages: Vec<String> = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width)).collect();
-    output.page(&pages.join("\n\n"))?;
+    let list = (!listed.is_empty()).then(|| list(&listed, palette, terminal.out.width));
+    let explained = known.into_iter().map(|topic| explain(topic, palette, terminal.out.width));
+    output.page(&list.into_iter().chain(explained).collect::<Vec<_>>().join("\n\n"))?;
     Ok(Exit::Clean)
 }
 

@@ -173,7 +173,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
         return partial::write(maker(args, &project, &plans), file, paths, streamed, sums, output);
     }
     let Streamed { replayed, notes, unread, .. } = streamed;
-    let setup = PageSetup { args, paths, terminal, base: &base, plans: &plans };
+    let setup = ImpactSetup { args, paths, terminal, base: &base, plans: &plans };
     let exit = setup.show(Whole { replayed, notes, sums, remarks: Vec::new() }, output)?;
     unread.map_or(Ok(exit), Err)
 }
@@ -194,7 +194,7 @@ pub fn show_merged(
     refuse_equal(args, &base, &plans)?;
     let paths = &parts.inputs();
     let whole = parts.add(maker(args, &project, &plans), paths.sources())?;
-    PageSetup { args, paths, terminal, base: &base, plans: &plans }.show(whole, output)
+    ImpactSetup { args, paths, terminal, base: &base, plans: &plans }.show(whole, output)
 }
 
 /// The name of the base, and both plans, told apart.
@@ -211,7 +211,7 @@ fn maker<'a>(args: &'a Args, project: &'a Project, plans: &'a [Plan]) -> Maker<'
 }
 
 /// What a comparison is shown with.
-struct PageSetup<'a> {
+struct ImpactSetup<'a> {
     args: &'a Args,
     paths: &'a InputPaths,
     terminal: &'a Terminal,
@@ -219,10 +219,10 @@ struct PageSetup<'a> {
     plans: &'a [Plan; 2],
 }
 
-impl PageSetup<'_> {
+impl ImpactSetup<'_> {
     /// Writes the page; gives the exit code of the comparison.
     fn show(&self, whole: Whole<ImpactPart>, output: &mut Output) -> Result<Exit, Failure> {
-        let PageSetup { args, paths, terminal, base, plans: [mine, theirs] } = *self;
+        let ImpactSetup { args, paths, terminal, base, plans: [mine, theirs] } = *self;
         let Whole { replayed, notes, sums, remarks } = whole;
         let impact = Comparer::new(mine, theirs).finish(sums, [mine, theirs], &replayed);
         let gate = gate(args);

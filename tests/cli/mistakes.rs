@@ -55,7 +55,7 @@ const IN_PLAYBOOKS: [(&str, &str, &str); 27] = [
     ("access: write", "access: readonly", "write `read`"),
     ("access: write, ", "readonly: true, ", "write `access: read`"),
     ("timeout_ms: 5000", "idempotent: yes", "write `true`"),
-    ("classify:\n  - { rule: busy", "rules:\n  - { rule: busy", "write `classify: [{ rule: down"),
+    ("classify:\n  - { rule: busy", "rules:\n  - { rule: busy", "write `classify` in place of it"),
     ("max_attempts: 3", "max_retries: 3", "write `max_attempts: 3`"),
 ];
 
@@ -82,7 +82,7 @@ const IN_FIXTURES: [(&str, &str, &str); 11] = [
     ("outcome: escalated", "outcome: success", "write `succeeded`"),
     ("  standard:\n    a:", "  a:", "write `expect: { standard: { a: { ... } } }`"),
     ("expect:\n  standard:\n    a: { outcome: escalated }\n", "", "write `expect: { standard: { effects: 1 } }`"),
-    ("args: { x: 1 }", "arguments: { x: 1 }", "write `args: { order: o_1 }`"),
+    ("args: { x: 1 }", "arguments: { x: 1 }", "write `args` in place of it"),
     ("  a: [", "  b: [", "no call is called `b`"),
 ];
 

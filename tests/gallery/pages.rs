@@ -72,10 +72,15 @@ impl Behaviour {
     }
 }
 
-/// What stands behind `# reported in: ` in the last line of a fixture.
+/// How the last line of a fixture of a reported failure begins.
+const REPORTED: &str = "# reported in: ";
+
+/// What stands behind it.
 fn reports_of(name: &str) -> Option<String> {
     let text = fs::read_to_string(super::root().join(format!("fixtures/{name}.yaml"))).expect("a fixture");
-    Some(text.lines().last()?.strip_prefix("# reported in: ")?.to_owned())
+    let reports = text.lines().position(|line| line.starts_with(REPORTED));
+    assert!(reports.is_none_or(|at| at + 1 == text.lines().count()), "`{REPORTED}` is the last line of {name}");
+    Some(text.lines().last()?.strip_prefix(REPORTED)?.to_owned())
 }
 
 /// The page of the failures that people have reported.

@@ -180,7 +180,11 @@ fn where_only_standard_output_fails_every_command_says_what_it_has_done() {
         assert!(ran.code == 2 && ran.err.contains("this is done all the same: "), "{words:?}: {ran:?}");
         assert!(ran.err.contains("wrote `") || ran.err.contains("removed `"), "{words:?}: {ran:?}");
     }
-    assert_eq!(silent, ["replay", "formats convert", "confirm"], "they say nothing on standard output");
+    assert_eq!(
+        silent,
+        ["replay", "impact", "propose find", "formats convert", "confirm"],
+        "they say nothing on standard output"
+    );
 }
 
 #[cfg(unix)]

@@ -63,7 +63,7 @@ fn study_playbooks_and_presets_are_not_served() {
 fn the_page_of_the_protocol_is_in_the_program() {
     let place = Place::new();
     let page = place.run(&["help", "page", "dispatch"]).exits(0).out;
-    assert!(page.contains("## After a death") && page.contains("id_taken"), "{page}");
+    assert!(page.contains("## A driver") && page.contains("id_taken"), "{page}");
     assert!(place.run(&["help", "dispatch"]).exits(0).out.contains("playproof help page dispatch"));
     assert!(place.run(&["help", "serve"]).exits(0).out.contains("playproof help dispatch"));
 }

@@ -16,8 +16,8 @@ const CEILINGS: [(&str, usize); 11] = [
     ("crates/live/src", 1_600),
     ("crates/proxy/src", 2_210),
     ("crates/protocol/src", 2_400),
-    ("crates/serve/src", 2_800),
-    ("src", 19_600),
+    ("crates/serve/src", 2_900),
+    ("src", 19_700),
 ];
 
 /// A package this far below its ceiling gets a lower one.

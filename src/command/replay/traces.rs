@@ -135,7 +135,7 @@ pub fn run(
     }
     let Streamed { replayed, notes, unread, .. } = streamed;
     let whole = Whole { replayed, notes, sums, remarks: Vec::new() };
-    let setup = PageSetup { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
+    let setup = ReplaySetup { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
     let exit = setup.show(whole, output)?;
     unread.map_or(Ok(exit), Err)
 }
@@ -157,7 +157,7 @@ pub fn show_merged(
     let selection = selection(args, &plans, paths.sources())?;
     let whole = parts.add(maker(args, project, &plans), paths.sources())?;
     refuse_empty(args, paths, whole.sums.groups.calls())?;
-    let setup = PageSetup { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
+    let setup = ReplaySetup { args, paths, project, terminal, plans: &plans, loaded: &loaded, selection: &selection };
     setup.show(whole, output)
 }
 
@@ -166,7 +166,7 @@ fn maker<'a>(args: &'a Args, project: &'a Project, plans: &'a [Plan]) -> Maker<'
 }
 
 /// What a replay is shown with.
-struct PageSetup<'a> {
+struct ReplaySetup<'a> {
     args: &'a Args,
     paths: &'a InputPaths,
     project: &'a Project,
@@ -176,10 +176,10 @@ struct PageSetup<'a> {
     selection: &'a CallSelection,
 }
 
-impl PageSetup<'_> {
+impl ReplaySetup<'_> {
     /// Writes the page; gives the exit code of the replay.
     fn show(&self, whole: Whole<ReplaySums>, output: &mut Output) -> Result<Exit, Failure> {
-        let PageSetup { args, paths, project, terminal, loaded, .. } = *self;
+        let ReplaySetup { args, paths, project, terminal, loaded, .. } = *self;
         let Whole { replayed, notes, sums: ReplaySums { failures, groups, .. }, remarks } = whole;
         let named = (args.tools.as_deref(), loaded.first());
         playbooks::warn_of_arguments(&replayed.arguments, named, project, terminal)?;
@@ -305,7 +305,7 @@ fn exit(replayed: &Replayed, strict: bool) -> Exit {
 
 /// The contents of a page, except the calls.
 struct Page<'a> {
-    setup: &'a PageSetup<'a>,
+    setup: &'a ReplaySetup<'a>,
     beyond: &'a MissingAnswerPolicy,
     replayed: &'a Replayed,
     notes: &'a [InputNote],

@@ -233,6 +233,8 @@ pub struct CallBook {
     failures: ReadFailures,
     /// The calls that redeemed a reversal token, with their input and a mark of run and token.
     redeemed: BTreeMap<Place, (u32, u128)>,
+    /// How many calls redeemed each.
+    redemptions: BTreeMap<(u32, u128), u32>,
 }
 
 /// One call, and where what its answers show stands.
@@ -372,6 +374,7 @@ impl CallBook {
         let (place, at, number_in_run) = (closed.raw().place, closed.raw().at, closed.raw().number_in_run);
         if let Some(token) = token.filter(|_| evidence.proved.taken_back > 0) {
             self.redeemed.insert(place, (place.input, token));
+            *self.redemptions.entry((place.input, token)).or_default() += 1;
         }
         let evidence = self.number_of(evidence);
         self.calls.push(BookedCall { sent, place, at, number_in_run, evidence, writes });
@@ -395,8 +398,8 @@ impl CallBook {
     /// What the answers of a call show. A reversal whose token several calls redeemed is doubted.
     fn evidence(&self, booked: &BookedCall) -> AnswerEvidence {
         let evidence = self.shown.get(booked.evidence as usize).copied().unwrap_or_default();
-        let is_shared = |token| self.redeemed.values().filter(|other| *other == token).count() > 1;
-        if self.redeemed.get(&booked.place).is_some_and(is_shared) { evidence.with_shared_token() } else { evidence }
+        let redemptions = self.redeemed.get(&booked.place).and_then(|token| self.redemptions.get(token));
+        if redemptions.is_some_and(|calls| *calls > 1) { evidence.with_shared_token() } else { evidence }
     }
 
     /// Adds the other calls of all inputs to the evidence on a call.

@@ -1,5 +1,6 @@
-//! The texts of successful results, by tool: a rule for the failures of a tool must not match them. Of too many, those with
-//! the least hashes are kept, whatever their order. Nothing shows them.
+//! The texts of successful results, by tool: a rule for the failures of a tool must not match them. Of too many texts of
+//! a tool, those with the least hashes are kept, and of too many tools, the first by name, in whatever order they come. Nothing
+//! shows them.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ impl Successes {
         redacted
     }
 
-    /// The texts of results of `tool`, in their order.
+    /// The texts of results of `tool`, by their hashes.
     pub fn texts(&self, tool: &str) -> impl Iterator<Item = &str> {
         self.0.get(tool).into_iter().flat_map(BTreeMap::values).map(|text| &**text)
     }

@@ -169,7 +169,7 @@ impl RecordingAnalysis {
         let was_skipped = closed.raw().step().is_some() && closed.raw().was_unsent();
         if was_skipped || has_steps(closed.raw(), plans.first()) {
             self.known = known_failures;
-            return; // it is sent nowhere itself: its steps are compared
+            return; // it was not sent, or its steps are compared in its place
         }
         let key = closed.hashes.key_under(facts);
         if facts.repeatable && key != 0 && !closed.raw().was_unsent() {

@@ -72,7 +72,10 @@ fn for_ascii(pattern: &str) -> Option<String> {
 pub fn check(pattern: &str, case_sensitive: bool) -> Result<(), String> {
     let mut parser = ParserBuilder::new();
     parser.case_insensitive(!case_sensitive);
-    let ascii = for_ascii(pattern).and_then(|ascii| parser.unicode(false).utf8(false).build().parse(&ascii).ok());
+    // A class of all letters or numbers is written as a small one there, and is large for any text.
+    let small = Some(pattern).filter(|pattern| !pattern.contains(r"\p"));
+    let ascii =
+        small.and_then(for_ascii).and_then(|ascii| parser.unicode(false).utf8(false).build().parse(&ascii).ok());
     if ascii.is_some_and(|parsed| size(&parsed, &|class| size_of_any_class(class, pattern)) <= LARGEST) {
         return Ok(());
     }
@@ -83,12 +86,13 @@ pub fn check(pattern: &str, case_sensitive: bool) -> Result<(), String> {
 }
 
 /// The most bytes of a class of `pattern` in its form with ASCII classes: other than a letter in both cases, it may have been one
-/// of many letters.
+/// of many letters. What a class leaves out may be all but a letter of ASCII.
 fn size_of_any_class(class: &Class, pattern: &str) -> usize {
     let has = |classes: [&str; 2]| classes.iter().any(|class| pattern.contains(class));
+    let leaves_out = ["[^", "--", "~~"].iter().any(|sign| pattern.contains(sign));
     let letters = |class: &ClassBytes| class.ranges().iter().map(ClassBytesRange::len).sum::<usize>();
     match class {
-        Class::Bytes(class) if letters(class) <= 2 => 1_700,
+        Class::Bytes(class) if letters(class) <= 2 && !leaves_out => 1_700,
         _ if has([r"\w", r"\W"]) => 70_000,
         _ if has([r"\d", r"\D"]) => 8_000,
         _ => 2_500,
@@ -142,7 +146,7 @@ fn kept<R>(
 
 /// The pattern for ASCII texts. An error: there is no other one than that for any text.
 fn build_for_ascii(pattern: &str, case_sensitive: bool) -> Result<bytes::Regex, String> {
-    let ascii = for_ascii(pattern).unwrap_or_else(|| "(".to_owned());
+    let ascii = for_ascii(pattern).ok_or("it has no form for ASCII texts")?;
     let mut builder = bytes::RegexBuilder::new(&ascii);
     builder.unicode(false).case_insensitive(!case_sensitive).size_limit(LARGEST);
     builder.build().map_err(|error| error.to_string())
@@ -170,7 +174,9 @@ mod tests {
     fn a_bad_pattern_is_refused_in_one_line() {
         assert_eq!(check("(a", false).expect_err("no regex"), "unclosed group");
         assert_eq!(check("(?:a{1000}){1000}", false).expect_err("too big"), "it is too large when compiled");
-        assert_eq!(check(r"(\w{50}){50}", false).expect_err("too big"), "it is too large when compiled");
+        for large in [r"(\w{50}){50}", r"^[\p{Alphabetic}]{3,900}$", r"^[\p{N}_]{9000}$", r"^[^\W\d_b-zB-Z]{3,900}$"] {
+            assert_eq!(check(large, false).expect_err(large), "it is too large when compiled");
+        }
     }
 
     #[test]

@@ -386,7 +386,17 @@ impl CallReview<'_> {
             OutcomeKind::Undetermined(_) => FindingId::Undetermined,
             OutcomeKind::Suspected(_) => FindingId::SuspectedFailure,
             OutcomeKind::Unfinished(_) => FindingId::Unfinished,
-            _ => return None,
+            OutcomeKind::Succeeded
+            | OutcomeKind::SucceededAfterCompensation
+            | OutcomeKind::Deprecated(_)
+            | OutcomeKind::Escalated(_)
+            | OutcomeKind::Reversed(_)
+            | OutcomeKind::Exhausted(_)
+            | OutcomeKind::Refused(_)
+            | OutcomeKind::Joined { .. }
+            | OutcomeKind::Cached { .. }
+            | OutcomeKind::Skipped
+            | OutcomeKind::Cancelled => return None,
         };
         self.finding(found, 1)
     }

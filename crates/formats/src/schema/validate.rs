@@ -159,7 +159,7 @@ fn unknown_keys(at: At<'_>, name: &str, entries: &[MapEntry], unknown: &[&MapEnt
 fn instead(value: Option<At<'_>>, key: &str) -> Option<String> {
     Some(match &value?.node().kind {
         NodeKind::Scalar { text, value } if *value != Scalar::Text => write(format!("{key}: {}", shorten(text))),
-        NodeKind::Scalar { .. } | NodeKind::List(_) | NodeKind::Map(_) => format!("did you mean `{key}`?"),
+        NodeKind::Scalar { .. } | NodeKind::List(_) | NodeKind::Map(_) => format!("write `{key}` in place of it"),
     })
 }
 

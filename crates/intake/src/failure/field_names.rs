@@ -1,7 +1,6 @@
 //! The names of fields in the bodies of failures, by what they hold. Reads no values.
 
-use super::kinds;
-use super::word_list::WordList;
+use super::word_list::{WordList, letters};
 
 /// Fields that hold an answer inside an envelope.
 pub(super) static ENVELOPES: WordList = WordList::of(
@@ -52,7 +51,7 @@ pub(super) fn is_beside(name: &str) -> bool {
 
 /// Whether the name of a field begins with that of an error.
 pub(super) fn is_of_error(name: &str) -> bool {
-    kinds::letters(name).take(3).eq(*b"err")
+    letters(name).take(3).eq(*b"err")
 }
 
 /// Whether a field may be beside the only words of an error.

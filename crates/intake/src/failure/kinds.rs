@@ -4,7 +4,7 @@
 //! pages of OpenAI, Anthropic and Stripe; botocore's `retries/standard.py` and the AWS "common errors"; PostgreSQL's
 //! "error codes"; Inspect's `ToolCallError`; the exception names of Python, requests, httpx, Node, undici and Playwright.
 
-use super::word_list::WordList;
+use super::word_list::{WordList, letters};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -207,11 +207,6 @@ pub(super) fn is_code(text: &str) -> bool {
 /// A name in small letters, without marks: `errorCode` and `error_code` are one.
 pub(super) fn plain(name: &str) -> String {
     letters(name).map(char::from).collect()
-}
-
-/// The letters and digits of [`plain`].
-pub(super) fn letters(name: &str) -> impl Iterator<Item = u8> {
-    name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
 }
 
 /// Whether a name says no more than that there was an error.

@@ -99,7 +99,7 @@ fn may_have_a_frame(text: &str) -> bool {
         "TIMEOUT",
     ];
     static SEARCH: LazyLock<RowSearch> = LazyLock::new(|| RowSearch::of_words(&WORDS));
-    let start = text.get(..text.floor_char_boundary(4)).unwrap_or(text);
+    let start = text.get(..text.floor_char_boundary(8)).unwrap_or(text);
     !start.is_ascii() || start.starts_with(|c: char| c.is_whitespace() || "*#`\"'<".contains(c)) || SEARCH.finds(text)
 }
 
@@ -201,4 +201,26 @@ pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 80
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '#' | ':' | '/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_search_before_the_frames_passes_over_no_frame() {
+        const FRAMED: &str = "❌ no|Error\nno|state: failed\nno|<tool_error>no|[ERROR] - no|error calling tool 'pay': no|\
+            [lỗi khi gọi pay: no|erreur lors de l’appel de pay: no|ошибка при вызове pay: no|помилка: no|\
+            I encountered an error while trying to use the tool. This was the error: no|OpenAI API 503: no|\
+            MCP error -32000: no|Tool execution failed: no|error code: 503 - no|error status 503 while calling pay: no|\
+            HTTP/1.1 503: no|client error '503 no|request failed with status code 503: no|status code: 503 no|\
+            upstream failure (503): no|an error occurred (Throttled) when calling the Pay operation: no|\
+            an unknown error has occurred here: no|rpc error: code = Unavailable desc = no|StatusCode.UNAVAILABLE: no|\
+            pay.errors.NoCard: no|java.net.SocketTimeout: no|failed to pay: no|fatal: no";
+        for framed in FRAMED.split('|') {
+            assert!(FRAMES.find(framed).is_some_and(|found| found.end() > 0), "no frame: {framed}");
+            assert!(may_have_a_frame(framed), "passed over: {framed}");
+        }
+        assert!(!may_have_a_frame("the order is paid"));
+    }
 }

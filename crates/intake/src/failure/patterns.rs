@@ -14,7 +14,7 @@ pub(super) type LazyPattern = LazyLock<Pattern>;
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) text: Cow<'static, str>,
-    /// The form for ASCII is that for any text: it takes letters byte by byte.
+    /// Any text is searched by its bytes, with the form for ASCII.
     takes_bytes: bool,
     for_ascii: OnceLock<Option<Regex>>,
     for_any: OnceLock<Option<Regex>>,
@@ -29,7 +29,7 @@ pub(super) fn ascii(pattern: &str) -> String {
     classes.iter().fold(pattern.to_owned(), |pattern, (class, form)| pattern.replace(class, form))
 }
 
-/// One pattern, which a test has found valid.
+/// One pattern; an invalid one matches nothing.
 pub(super) fn one(pattern: impl Into<Cow<'static, str>>) -> Pattern {
     Pattern { text: pattern.into(), takes_bytes: false, for_ascii: OnceLock::new(), for_any: OnceLock::new() }
 }
@@ -108,7 +108,7 @@ impl<'t> Found<'t> {
     }
 }
 
-/// A match in a text begins and ends between letters.
+/// A match of whole letters; of a pattern that takes bytes, none.
 fn text_of(found: Match<'_>) -> Option<&str> {
     std::str::from_utf8(found.as_bytes()).ok()
 }

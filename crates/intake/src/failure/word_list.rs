@@ -3,10 +3,13 @@
 
 use std::fmt;
 
-use super::kinds::letters;
-
 /// More letters than a word has that is looked for without its marks.
 const LONGEST: usize = 32;
+
+/// The letters and digits of a name, in small letters.
+pub(super) fn letters(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
+}
 
 /// A list of words.
 pub(super) struct WordList {
