@@ -7,7 +7,7 @@ use std::sync::Arc;
 use playproof_engine::call::Reply;
 use playproof_engine::clock::{EventPriority, EventQueue};
 use playproof_engine::drive::{Dispatcher, InputFault, NewCall, Want};
-use playproof_engine::event::{DecisionEvent, Provenance, RequestKind, Transcript, unnamed};
+use playproof_engine::event::{DecisionEvent, Provenance, RequestKind, Told, Transcript, unnamed};
 use playproof_engine::fixture::{Fixture, FixtureCall};
 use playproof_engine::ids::{AttemptNo, CallId, ErrorId, ServerId};
 use playproof_engine::playbook::Access;
@@ -44,6 +44,8 @@ struct Shell<'a> {
     waits: Vec<(CallId, Instant)>,
     /// Whether each input is followed by wakes that nobody asked for.
     restless: bool,
+    /// What was told of each call that failed, when it ended.
+    told: BTreeMap<String, Told>,
 }
 
 impl<'a> Shell<'a> {
@@ -52,7 +54,8 @@ impl<'a> Shell<'a> {
         upstream.clear(scenario.keys);
         scenario.before.iter().for_each(|effect| upstream.add_existing(*effect));
         let (queue, now) = (EventQueue::default(), Instant::ZERO);
-        Shell { fixture, scenario, dispatcher, upstream, queue, now, waits: Vec::new(), restless: false }
+        let (waits, told) = (Vec::new(), BTreeMap::new());
+        Shell { fixture, scenario, dispatcher, upstream, queue, now, waits, restless: false, told }
     }
 
     fn run(&mut self) {
@@ -182,6 +185,7 @@ impl<'a> Shell<'a> {
                 let has_ended =
                     |name: &str| self.dispatcher.find(name).is_some_and(|call| self.dispatcher.outcome(call).is_some());
                 let ended = self.dispatcher.made(call).expect("a call").name.clone();
+                self.told.extend(self.dispatcher.told(call).map(|told| (ended.clone(), told)));
                 for (n, later) in self.fixture.calls.iter().enumerate() {
                     let before: Vec<&str> = later.after.iter().map(|&n| &*self.fixture.calls[n].name).collect();
                     if before.contains(&&*ended) && before.iter().all(|name| has_ended(name)) {
@@ -241,9 +245,8 @@ pub fn may_be_made_again(plan: &Plan, own: Plan, fixture: &Fixture) -> BTreeSet<
     let scenario = Scenario::of_fixture(fixture, plan);
     let mut shell = Shell::new(fixture, &scenario, Dispatcher::new(own));
     shell.run();
-    let told = shell.dispatcher.calls().filter_map(|(call, new)| Some((new, shell.dispatcher.told(call)?)));
-    let told = told.filter(|(_, told)| told.retriable);
-    told.map(|(new, told)| (new.name.clone(), told.retry_after.unwrap_or_default())).collect()
+    let told = shell.told.into_iter().filter(|(_, told)| told.retriable);
+    told.map(|(name, told)| (name, told.retry_after.unwrap_or_default())).collect()
 }
 
 /// The events of each call, as they are shown to programs.

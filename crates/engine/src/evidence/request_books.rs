@@ -138,7 +138,7 @@ impl RequestBooks {
         let is_out = |of: CallId| {
             let began = since(of).into_iter().chain(steps_of(calls, of).filter_map(|(_, step)| since(step)));
             let is_made = began.into_iter().any(|began| !began.is_after(now));
-            is_made && self.shows.get(of.index()).and_then(|shows| shows.over).is_some_and(|over| over.is_after(now))
+            is_made && self.shows.get(of.index()).and_then(|shows| shows.over).is_none_or(|over| over.is_after(now))
         };
         let facts_of =
             |tool: &str| calls.iter().find(|of| of.tool_name == tool).map_or_else(|| plan.facts(tool), |of| of.facts);
