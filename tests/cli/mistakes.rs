@@ -77,7 +77,7 @@ const IN_FIXTURES: [(&str, &str, &str); 11] = [
     ("[{ error: { kind: 5xx, status: 500 }, latency_ms: 5 }]", "{ ok: {} }", "write `[{ ok: {} }]`"),
     ("{ error: { kind: 5xx, status: 500 }, latency_ms: 5 }", "ok", "write `{ ok: {} }`"),
     ("error: { kind: 5xx, status: 500 }", "status: 500", "write `error: { kind: 5xx, status: 500 }`"),
-    ("error: { kind: 5xx, status: 500 }", "error: 'it broke'", "write `{ kind: 5xx, message: 'it broke' }`"),
+    ("error: { kind: 5xx, status: 500 }", "error: 'it broke'", "write `{ message: 'it broke' }`"),
     ("latency_ms: 5", "latency: 5s", "write `latency_ms: 5000`, in milliseconds"),
     ("outcome: escalated", "outcome: success", "write `succeeded`"),
     ("  standard:\n    a:", "  a:", "write `expect: { standard: { a: { ... } } }`"),

@@ -98,7 +98,11 @@ fn playbook(name: &str, summary: &Summary) -> String {
         (of(OutcomeWord::Skipped), "skipped {}, whose action had ended"),
     ];
     let did: Vec<String> = all.iter().filter(|(n, _)| *n > 0).map(|(n, said)| said.replace("{}", &calls(*n))).collect();
-    let did = listed(&did).map_or_else(|| "changed nothing".to_owned(), |did| format!("have {did}"));
+    let unrecorded = || match summary.off_tape_calls {
+        0 => "changed nothing".to_owned(),
+        n => format!("have gone another way than recorded with {}, whose ends nobody recorded", calls(n)),
+    };
+    let did = listed(&did).map_or_else(unrecorded, |did| format!("have {did}"));
     let harm = found(FindingSeverity::Unsafe, |kind| summary.findings.of_kind(kind, FindingBy::Playbook));
     let own = harm.map(|harm| format!(" and done harm itself: {harm}")).unwrap_or_default();
     match did.strip_prefix("have ") {
@@ -186,6 +190,9 @@ mod tests {
     fn a_playbook_is_told_by_what_it_would_have_done() {
         let mut summary = Summary::default();
         assert_eq!(playbook("p", &summary), "`p` would have changed nothing.");
+        summary.off_tape_calls = 5;
+        let said = "`p` would have gone another way than recorded with 5 calls, whose ends nobody recorded.";
+        assert_eq!(playbook("p", &summary), said);
         summary.outcomes[OutcomeWord::Escalated as usize] = 2;
         summary.outcomes[OutcomeWord::Deprecated as usize] = 1;
         let said = "`p` would have handed 2 calls to people and given up 1 call, so that the planner reads the upstream's \
