@@ -15,7 +15,8 @@ pub struct Explanation {
     pub steps: Vec<NarrativeStep>,
     /// The counterfactuals.
     pub counterfactuals: Vec<Counterfactual>,
-    /// The advice; none if the simulation never reached the call, and for what is done with a transaction: nothing is sent.
+    /// The advice. None if the simulation never reached the call, or if the call begins, writes or ends a transaction: it
+    /// sends nothing.
     pub advice: Option<Advice>,
 }
 

@@ -1,8 +1,7 @@
-//! What is known by a hash, in bounded memory: beyond 65,536 entries, all are forgotten.
-#![expect(clippy::disallowed_types, reason = "looked up by key only, never iterated into an output")]
+//! A map by hash, in bounded memory: beyond 65,536 entries, it forgets all.
+#![expect(clippy::disallowed_types, reason = "looked up by key; who takes all values sorts them")]
 
 use std::collections::HashMap;
-use std::ops::{Deref, DerefMut};
 
 use foldhash::fast::FixedState;
 
@@ -16,37 +15,50 @@ pub(super) struct BoundedMap<V>(HashMap<u128, V, FixedState>);
 impl<V> BoundedMap<V> {
     /// The value of a key, which is made if it is new; it may make room for itself.
     pub(super) fn entry(&mut self, key: u128, new: impl FnOnce() -> V) -> &mut V {
-        if self.0.len() >= MOST && !self.0.contains_key(&key) {
-            self.0.clear();
-        }
+        self.make_room(key);
         self.0.entry(key).or_insert_with(new)
     }
 
     /// Keeps a value; gives the one before it.
     pub(super) fn insert(&mut self, key: u128, value: V) -> Option<V> {
+        self.make_room(key);
+        self.0.insert(key, value)
+    }
+
+    fn make_room(&mut self, key: u128) {
         if self.0.len() >= MOST && !self.0.contains_key(&key) {
             self.0.clear();
         }
-        self.0.insert(key, value)
+    }
+
+    /// The value of a key.
+    pub(super) fn get(&self, key: &u128) -> Option<&V> {
+        self.0.get(key)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn get_mut(&mut self, key: &u128) -> Option<&mut V> {
+        self.0.get_mut(key)
+    }
+
+    /// Forgets a key; gives its value.
+    pub(super) fn remove(&mut self, key: &u128) -> Option<V> {
+        self.0.remove(key)
+    }
+
+    /// Whether nothing is kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes all values, in no order: whoever shows them sorts them.
+    pub(super) fn take_values(&mut self) -> impl Iterator<Item = V> + '_ {
+        self.0.drain().map(|(_, value)| value)
     }
 }
 
 impl<V> Default for BoundedMap<V> {
     fn default() -> BoundedMap<V> {
         BoundedMap(HashMap::default())
-    }
-}
-
-impl<V> Deref for BoundedMap<V> {
-    type Target = HashMap<u128, V, FixedState>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl<V> DerefMut for BoundedMap<V> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
     }
 }

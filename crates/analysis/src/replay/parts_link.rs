@@ -15,7 +15,7 @@ use super::lanes::key_hash;
 /// The most runs, dispatchers, and keys and requests that are kept of a part.
 const MOST: usize = 1_000_000;
 
-/// What is in two parts.
+/// What two parts have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InTwoParts {
     /// The tools of calls of two parts that may ask for the same.

@@ -60,7 +60,7 @@ struct LastCall {
 impl RunEnds {
     /// Ends an input: the last calls of its runs stay the last.
     pub(super) fn end_input(&mut self) {
-        let mut ends: Vec<_> = self.last.drain().filter_map(|(_, last)| last.unsettled).collect();
+        let mut ends: Vec<_> = self.last.take_values().filter_map(|last| last.unsettled).collect();
         ends.sort(); // by their places
         self.unsettled.count += ends.len() as u64;
         let room = LISTED.saturating_sub(self.unsettled.first.len());

@@ -86,7 +86,7 @@ fn json_of(text: &str) -> Option<Cow<'_, str>> {
     (printed && text.len() <= MAX_PRINTED).then(|| python::to_json(text)).flatten().map(Cow::Owned)
 }
 
-/// The value that [`json_of`] found: what is a part of a text was checked.
+/// The value that [`json_of`] found. It has checked JSON that it borrows from a text, and not JSON that it wrote.
 #[expect(clippy::ptr_arg, reason = "whether it is a part of a text counts")]
 fn raw_of<'j>(json: &'j Cow<'_, str>) -> Option<RawValue<'j>> {
     match json {

@@ -121,7 +121,7 @@ pub(super) fn of_text(message: &str) -> Option<Wait> {
         let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
         return digits.get(..end)?.parse().ok().map(Wait::Millis);
     }
-    // What is asked for has a number.
+    // A text that asks for a wait has a digit, which is cheaper to look for than the pattern.
     let asked = ASKED.find(Some(message).filter(|message| message.bytes().any(|byte| byte.is_ascii_digit()))?)?;
     let (whole, text) = (asked.get(0)?, asked.get(1)?);
     // A bare number is seconds, but only where a wait is surely meant: "wait 2 attempts" is none.
