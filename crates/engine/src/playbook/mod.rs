@@ -8,6 +8,7 @@ mod guess;
 mod header;
 mod model;
 pub mod pattern;
+mod pattern_size;
 mod request;
 mod retry_budget;
 mod same_if;

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use regex::{Regex, RegexBuilder, bytes};
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use super::pattern_size::most_bytes;
 
 /// A compiled `matches` larger than this would make every failure slow; bytes.
 const LARGEST: usize = 1 << 20;
@@ -70,32 +72,12 @@ fn for_ascii(pattern: &str) -> Option<String> {
 /// # Errors
 /// Why it does not compile, in one line.
 pub fn check(pattern: &str, case_sensitive: bool) -> Result<(), String> {
-    let mut parser = ParserBuilder::new();
-    parser.case_insensitive(!case_sensitive);
-    // A class of all letters or numbers is written as a small one there, and is large for any text.
-    let small = Some(pattern).filter(|pattern| !pattern.contains(r"\p"));
-    let ascii =
-        small.and_then(for_ascii).and_then(|ascii| parser.unicode(false).utf8(false).build().parse(&ascii).ok());
-    if ascii.is_some_and(|parsed| size(&parsed, &|class| size_of_any_class(class, pattern)) <= LARGEST) {
+    if most_bytes(pattern).is_some_and(|most| most <= LARGEST) {
         return Ok(());
     }
-    match parser.unicode(true).utf8(true).build().parse(pattern) {
-        Ok(parsed) if size(&parsed, &size_of_class) <= LARGEST => Ok(()),
+    match ParserBuilder::new().case_insensitive(!case_sensitive).build().parse(pattern) {
+        Ok(parsed) if size(&parsed) <= LARGEST => Ok(()),
         _ => kept(&KEPT, pattern, case_sensitive, build).map(drop),
-    }
-}
-
-/// The most bytes of a class of `pattern` in its form with ASCII classes: other than a letter in both cases, it may have been one
-/// of many letters. What a class leaves out may be all but a letter of ASCII.
-fn size_of_any_class(class: &Class, pattern: &str) -> usize {
-    let has = |classes: [&str; 2]| classes.iter().any(|class| pattern.contains(class));
-    let leaves_out = ["[^", "--", "~~"].iter().any(|sign| pattern.contains(sign));
-    let letters = |class: &ClassBytes| class.ranges().iter().map(ClassBytesRange::len).sum::<usize>();
-    match class {
-        Class::Bytes(class) if letters(class) <= 2 && !leaves_out => 1_700,
-        _ if has([r"\w", r"\W"]) => 70_000,
-        _ if has([r"\d", r"\D"]) => 8_000,
-        _ => 2_500,
     }
 }
 
@@ -108,18 +90,18 @@ fn size_of_class(class: &Class) -> usize {
 }
 
 /// The most bytes that a pattern takes once it is compiled, by what its parts took in trials.
-fn size(hir: &Hir, of_class: &impl Fn(&Class) -> usize) -> usize {
-    let sum = |parts: &[Hir]| parts.iter().fold(300_usize, |sum, part| sum.saturating_add(size(part, of_class)));
+fn size(hir: &Hir) -> usize {
+    let sum = |parts: &[Hir]| parts.iter().fold(300_usize, |sum, part| sum.saturating_add(size(part)));
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 300,
         HirKind::Literal(literal) => 300 + 60 * literal.0.len(),
-        HirKind::Class(class) => of_class(class),
+        HirKind::Class(class) => size_of_class(class),
         HirKind::Repetition(repeated) => {
             let times = repeated.max.unwrap_or(repeated.min).max(1);
             let times = usize::try_from(times).unwrap_or(usize::MAX);
-            size(&repeated.sub, of_class).saturating_add(100).saturating_mul(times)
+            size(&repeated.sub).saturating_add(100).saturating_mul(times)
         }
-        HirKind::Capture(capture) => size(&capture.sub, of_class).saturating_add(300),
+        HirKind::Capture(capture) => size(&capture.sub).saturating_add(300),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
     }
 }

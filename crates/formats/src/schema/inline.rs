@@ -16,7 +16,7 @@ const OWN: &str = "#/$defs/";
 
 /// The schema with what it refers to in others among its own definitions, as text.
 pub fn inlined(schema: &str) -> String {
-    if !OTHERS.iter().any(|(beginning, _)| schema.contains(beginning)) {
+    if is_whole(schema) {
         return schema.to_owned();
     }
     let mut text = serde_json::to_string_pretty(&whole(schema)).unwrap_or_default();
@@ -24,10 +24,17 @@ pub fn inlined(schema: &str) -> String {
     text
 }
 
+/// Whether a schema refers to no other one.
+fn is_whole(schema: &str) -> bool {
+    !OTHERS.iter().any(|(beginning, _)| schema.contains(beginning))
+}
+
 /// The same as a value.
-pub(super) fn whole(schema: &str) -> Value {
-    let mut schema: Value = schema.parse().unwrap_or_default();
-    OTHERS.iter().for_each(|(beginning, other)| take_in(&mut schema, beginning, other));
+pub(super) fn whole(text: &str) -> Value {
+    let mut schema: Value = text.parse().unwrap_or_default();
+    if !is_whole(text) {
+        OTHERS.iter().for_each(|(beginning, other)| take_in(&mut schema, beginning, other));
+    }
     schema
 }
 
