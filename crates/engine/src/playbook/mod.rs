@@ -8,7 +8,6 @@ mod guess;
 mod header;
 mod model;
 pub mod pattern;
-mod pattern_size;
 mod request;
 mod retry_budget;
 mod same_if;

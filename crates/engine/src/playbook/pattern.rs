@@ -6,10 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use regex::{Regex, RegexBuilder, bytes};
-use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Class, Hir, HirKind};
-
-use super::pattern_size::most_bytes;
+use regex_syntax::ast::parse::Parser;
+use regex_syntax::ast::{Ast, ClassPerl, ClassPerlKind, ClassSet, ClassSetItem, RepetitionKind, RepetitionRange};
 
 /// A compiled `matches` larger than this would make every failure slow; bytes.
 const LARGEST: usize = 1 << 20;
@@ -67,42 +65,80 @@ fn for_ascii(pattern: &str) -> Option<String> {
     (known.is_ascii() && !is_other && !known.split("(?").skip(1).any(says_itself)).then_some(known)
 }
 
-/// Checks a `matches` of a rule, and compiles it only where it could be too large.
+/// Checks a `matches` of a rule, and compiles it only where it could be too large: to make the classes of all letters costs more
+/// than to read the rest of a playbook.
 ///
 /// # Errors
 /// Why it does not compile, in one line.
 pub fn check(pattern: &str, case_sensitive: bool) -> Result<(), String> {
-    if most_bytes(pattern).is_some_and(|most| most <= LARGEST) {
-        return Ok(());
-    }
-    match ParserBuilder::new().case_insensitive(!case_sensitive).build().parse(pattern) {
-        Ok(parsed) if size(&parsed) <= LARGEST => Ok(()),
+    let most = Parser::new().parse(pattern).ok().and_then(|parsed| most_bytes(&parsed));
+    match most {
+        Some(most) if most <= LARGEST => Ok(()),
         _ => kept(&KEPT, pattern, case_sensitive, build).map(drop),
     }
 }
 
-fn size_of_class(class: &Class) -> usize {
-    match class {
-        class if class.is_utf8() && class.maximum_len() == Some(1) => 400,
-        Class::Unicode(class) => 1_300 + 80 * class.ranges().len(),
-        Class::Bytes(class) => 400 + 80 * class.ranges().len(),
+/// The most bytes that a pattern takes once it is compiled, by what its parts took in trials; none: its syntax alone does not tell.
+fn most_bytes(pattern: &Ast) -> Option<usize> {
+    let sum = |parts: &[Ast]| parts.iter().try_fold(300_usize, |sum, part| Some(sum.saturating_add(most_bytes(part)?)));
+    match pattern {
+        Ast::Empty(_) | Ast::Assertion(_) => Some(300),
+        Ast::Dot(_) => Some(2_500),
+        Ast::Literal(letter) => Some(of_letter(letter.c)),
+        Ast::ClassPerl(class) => Some(of_perl(class)),
+        Ast::ClassBracketed(class) => {
+            let ClassSet::Item(item) = &class.kind else { return None };
+            let others = if class.negated { 2_500 } else { 0 };
+            of_item(item).map(|size| size.saturating_add(others))
+        }
+        Ast::Repetition(repeated) => {
+            let times = usize::try_from(most_times(&repeated.op.kind)).unwrap_or(usize::MAX);
+            Some(most_bytes(&repeated.ast)?.saturating_add(100).saturating_mul(times))
+        }
+        Ast::Group(group) if group.flags().is_none_or(|flags| flags.items.is_empty()) => {
+            Some(most_bytes(&group.ast)?.saturating_add(300))
+        }
+        Ast::Concat(parts) => sum(&parts.asts),
+        Ast::Alternation(parts) => sum(&parts.asts),
+        Ast::Flags(_) | Ast::ClassUnicode(_) | Ast::Group(_) => None,
     }
 }
 
-/// The most bytes that a pattern takes once it is compiled, by what its parts took in trials.
-fn size(hir: &Hir) -> usize {
-    let sum = |parts: &[Hir]| parts.iter().fold(300_usize, |sum, part| sum.saturating_add(size(part)));
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => 300,
-        HirKind::Literal(literal) => 300 + 60 * literal.0.len(),
-        HirKind::Class(class) => size_of_class(class),
-        HirKind::Repetition(repeated) => {
-            let times = repeated.max.unwrap_or(repeated.min).max(1);
-            let times = usize::try_from(times).unwrap_or(usize::MAX);
-            size(&repeated.sub).saturating_add(100).saturating_mul(times)
+/// What is listed in brackets.
+fn of_item(item: &ClassSetItem) -> Option<usize> {
+    match item {
+        ClassSetItem::Empty(_) | ClassSetItem::Ascii(_) => Some(1_700),
+        ClassSetItem::Literal(letter) => Some(of_letter(letter.c)),
+        ClassSetItem::Range(range) => range.end.c.is_ascii().then_some(1_700),
+        ClassSetItem::Perl(class) => Some(of_perl(class)),
+        ClassSetItem::Union(union) => {
+            union.items.iter().try_fold(0_usize, |sum, item| Some(sum.saturating_add(of_item(item)?)))
         }
-        HirKind::Capture(capture) => size(&capture.sub).saturating_add(300),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => sum(parts),
+        ClassSetItem::Unicode(_) | ClassSetItem::Bracketed(_) => None,
+    }
+}
+
+/// A letter in both cases: two of ASCII have a third form beyond it.
+const fn of_letter(letter: char) -> usize {
+    if letter.is_ascii() && !matches!(letter, 'k' | 'K' | 's' | 'S') { 400 } else { 1_700 }
+}
+
+const fn of_perl(class: &ClassPerl) -> usize {
+    match class.kind {
+        ClassPerlKind::Word => 70_000,
+        ClassPerlKind::Digit => 8_000,
+        ClassPerlKind::Space => 2_500,
+    }
+}
+
+/// How often a part is compiled.
+const fn most_times(kind: &RepetitionKind) -> u32 {
+    match kind {
+        RepetitionKind::ZeroOrOne | RepetitionKind::ZeroOrMore | RepetitionKind::OneOrMore => 1,
+        RepetitionKind::Range(
+            RepetitionRange::Exactly(times) | RepetitionRange::AtLeast(times) | RepetitionRange::Bounded(_, times),
+        ) if *times > 1 => *times,
+        RepetitionKind::Range(_) => 1,
     }
 }
 
@@ -172,6 +208,20 @@ mod tests {
                     assert_eq!(is_right, build(&pattern, case_sensitive).is_ok(), "{pattern}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_the_syntax_alone_does_not_tell_is_compiled() {
+        let most = |pattern: &str| Parser::new().parse(pattern).ok().and_then(|parsed| most_bytes(&parsed));
+        for usual in
+            ["", "()|", r"^\s*((http|error)[\s:,-]+)*key\.?$", r"^(\w+ ){1,3}is [\d.]+(?:a|b){2,}$", r"[^a-z]\b"]
+        {
+            assert!(most(usual).is_some_and(|most| most <= LARGEST), "{usual}");
+        }
+        for other in ["(?i)a", "(?x:a b)", r"\pL", r"\p{Nothing}", "[a&&b]", "[[a]b]", "(a", r"[\p{N}]"] {
+            assert_eq!(most(other), None, "{other}");
+            assert_eq!(check(other, false), build(other, false).map(drop), "{other}");
         }
     }
 
