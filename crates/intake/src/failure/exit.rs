@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::alternatives::Alternatives;
 use super::excerpt::{EXAMINED, cut, end_of};
 use super::patterns::{self, LazyPattern};
 use super::row_search::RowSearch;
@@ -11,7 +12,22 @@ use super::tool_name::{is_reader, is_shell};
 pub(super) const NONZERO_EXIT: &str = "nonzero_exit";
 
 /// A text that begins with an exit code other than 0.
-pub(super) const AT_START: &str = r"(?i)^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b|^\[?exit[ _-]?code:? [1-9]\d*\b|^exited [1-9]\d*( in [\d.]+ ?m?s)?[.:]?\s*(\n|$)|^<exited with exit code [1-9]\d*>|^the script ran[^\n]{0,80}\bposix exit code( was)?: [1-9]\d*\b|^exit [1-9]\d*\s*(\n|$)|^command '.{1,200}' returned non-zero|^command [`'][^\n]{1,300}[`'] failed with (return |exit )?code -?\d*[1-9]\d*\b";
+static AT_START: LazyLock<Alternatives> = LazyLock::new(|| {
+    let all = [
+        (
+            r"^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b",
+            "CODE|STATUS",
+        ),
+        (r"^\[?exit[ _-]?code:? [1-9]\d*\b", "CODE"),
+        (r"^exited [1-9]\d*( in [\d.]+ ?m?s)?[.:]?\s*(\n|$)", "EXITED"),
+        (r"^<exited with exit code [1-9]\d*>", "EXIT CODE"),
+        (r"^the script ran[^\n]{0,80}\bposix exit code( was)?: [1-9]\d*\b", "EXIT CODE"),
+        (r"^exit [1-9]\d*\s*(\n|$)", "EXIT"),
+        (r"^command '.{1,200}' returned non-zero", "NON-ZERO"),
+        (r"^command [`'][^\n]{1,300}[`'] failed with (return |exit )?code -?\d*[1-9]\d*\b", "CODE"),
+    ];
+    Alternatives::between("(?i)", &all, "")
+});
 
 /// How a command ended, as the text around its output says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +41,7 @@ pub(super) enum Exit {
 
 /// Whether a text says, at its start or behind an output, that a program ended with another exit code than 0.
 pub(super) fn says_nonzero(text: &str, tool: Option<&str>) -> bool {
-    static START: LazyPattern = LazyLock::new(|| patterns::one(AT_START));
-    let starts = patterns::matches(&START, cut(text, EXAMINED));
-    starts || matches!(Exit::of(text, tool), Some(Exit::Failed { .. }))
+    AT_START.is_match(cut(text, EXAMINED)) || matches!(Exit::of(text, tool), Some(Exit::Failed { .. }))
 }
 
 impl Exit {

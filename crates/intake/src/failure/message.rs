@@ -3,10 +3,10 @@
 
 use std::sync::LazyLock;
 
+use super::alternatives::Alternatives;
 use super::excerpt::{EXAMINED, cut};
 use super::kinds;
 use super::patterns::{self, LazyPattern};
-use super::row_search::RowSearch;
 
 /// How Python begins to print the calls that led to an exception.
 const TRACEBACK: &str = "Traceback (most recent call last)";
@@ -44,71 +44,86 @@ pub(super) fn message(text: &str) -> &str {
     rest.map(str::trim).filter(|rest| !rest.is_empty()).unwrap_or(text)
 }
 
-/// The frames before the words of an innermost error, in any order and number.
-static FRAMES: LazyPattern = LazyLock::new(|| {
-    patterns::one(
-        r#"(?x)^(?:
-          (?:[*\#`"'\s]|❌|✗|✘|🚫|⛔|💥|❗|🛑|⚠|️)+
-        | (?:Error|Result)\s*\n\s*
-        | (?i:state|status)\s*:\s*(?i:error|failed|failure)\s*\n\s*
-        | <(?:tool_use_error|tool_call_error|tool_error|error)>
-        | (?i:\[?error\]?)\s*[:!-]\s*
-        | (?i:error\s+(?:executing|calling|running|invoking)(?:\s+(?:the|mcp))?(?:\s+(?:tool|function))?)\s*['"`]?[\w.:/-]*['"`]?\s*[:-]\s*
-        | \[?(?i:erro\s+ao\s+(?:executar|chamar)|error\s+al\s+(?:ejecutar|llamar)|erreur\s+lors\s+de\s+l(?:'|’)(?:exécution|appel)|fehler\s+beim\s+(?:ausführen|aufruf)|ошибка\s+при\s+(?:выполнении|вызове)|lỗi\s+khi\s+(?:chạy|gọi))[^:\n]{0,60}:\s*
-        | (?i:erro|fehler|erreur|errore|ошибка|помилка|lỗi|错误)\s*(?::|：)\s*
-        | (?i:(?:i|it\s+seems\s+we)\s+encountered\s+an\s+(?:unexpected\s+)?error\s+while\s+trying\s+to\s+use\s+the\s+tool)\.?\s+(?i:this\s+was\s+the\s+error):\s*
-        | (?:[A-Z][\w-]*\s){0,2}API\s+(?P<vendor>[45]\d\d):\s*
-        | (?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*
-        | (?i:(?:tool|function)\s+(?:execution|call|invocation)?\s*(?:failed|error)(?:\s+for\s+\S+)?)\s*[:-]\s*
-        | (?i:error\s+code:?)\s+(?P<code>[45]\d\d)\s*[-:]\s*
-        | (?i:error\s+(?:response|status))\s+(?P<response>[45]\d\d)\b(?:\s+(?i:while|when|from)\s+(?:[a-z]+\s+)?\S+)?\s*[-:]?\s*
-        | (?i:http(?:/[\d.]+)?(?:\s+(?:error|status)(?:\s+code)?)?)[\s:]+(?P<http>[45]\d\d)\b[\s:-]*
-        | (?i:(?:client|server)\s+error)\s+'?(?P<requests>[45]\d\d)\s*
-        | (?i:(?:the\s+)?(?:api\s+|http\s+)?(?:request|call|query)\s+failed\s+with)\s+(?i:http\s+)?(?i:status|code|error)(?i:\s+code)?:?\s*(?P<axios>[45]\d\d)[\s:-]*
-        | (?i:status(?:\s+code)?)[:\s]+(?P<status>[45]\d\d)\b[\s:-]*
-        | (?i:api|http|network|server|client|internal|unexpected|tool|execution|runtime|connection|validation|request|response|upstream|provider|service)\s+(?i:error|exception|failure)\s*[(\[]?(?:(?i:status|code|http)[\s:]*)?(?P<api>[45]\d\d)?[)\]]?\s*[:-]\s*
-        | (?i:an\s+error\s+occurred)\s+\((?P<aws>\w+)\)\s+(?i:when\s+calling\s+the)\s+\w+\s+(?i:operation)(?:\s+\([^)]*\))?:?\s*
-        | (?i:an?\s+(?:\w+\s+)?error\s+(?:has\s+)?occurred)[^:\n]{0,80}:\s*
-        | (?i:rpc\s+error):\s*(?i:code)\s*=\s*(?P<grpc>\w+)\s*(?i:desc)\s*=\s*
-        | (?i:statuscode)\.(?P<grpcpy>[A-Z_]+)\s*:?\s*
-        | (?P<named>(?:[a-z_]\w*\.)+(?:exceptions?|errors?)\.[A-Z]\w*|(?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Timeout|Fault|Interrupt)|Exception))\b\s*(?:\[(?P<node>\w+)\])?\s*(?::|\(\s*['"]?|$)\s*
-        | (?i:failed\s+to\s+[^:\n]{1,120}|error\s+\([A-Z_]+\)):\s+
-        | (?i:(?:fatal|failed|failure|exception))\s*:\s*
-        )"#,
-    )
+/// The frames before the words of an innermost error, in any order and number, beside marks.
+static FRAMES: LazyLock<Alternatives> = LazyLock::new(|| {
+    let all = [
+        (r#"(?:Error|Result)\s*\n\s*"#, "ERROR|RESULT"),
+        (r#"(?i:state|status)\s*:\s*(?i:error|failed|failure)\s*\n\s*"#, "STATE|STATUS"),
+        (r#"<(?:tool_use_error|tool_call_error|tool_error|error)>"#, "ERROR>"),
+        (r#"(?i:\[?error\]?)\s*[:!-]\s*"#, "ERROR"),
+        (
+            r#"(?i:error\s+(?:executing|calling|running|invoking)(?:\s+(?:the|mcp))?(?:\s+(?:tool|function))?)\s*['"`]?[\w.:/-]*['"`]?\s*[:-]\s*"#,
+            "ERROR",
+        ),
+        (
+            r#"\[?(?i:erro\s+ao\s+(?:executar|chamar)|error\s+al\s+(?:ejecutar|llamar)|erreur\s+lors\s+de\s+l(?:'|’)(?:exécution|appel)|fehler\s+beim\s+(?:ausführen|aufruf)|ошибка\s+при\s+(?:выполнении|вызове)|lỗi\s+khi\s+(?:chạy|gọi))[^:\n]{0,60}:\s*"#,
+            "ERRO|ERREUR|FEHLER|ОШИБКА|LỖI",
+        ),
+        (
+            r#"(?i:erro|fehler|erreur|errore|ошибка|помилка|lỗi|错误)\s*(?::|：)\s*"#,
+            "ERRO|FEHLER|ERREUR|ОШИБКА|ПОМИЛКА|LỖI|错误",
+        ),
+        (
+            r#"(?i:(?:i|it\s+seems\s+we)\s+encountered\s+an\s+(?:unexpected\s+)?error\s+while\s+trying\s+to\s+use\s+the\s+tool)\.?\s+(?i:this\s+was\s+the\s+error):\s*"#,
+            "ENCOUNTERED",
+        ),
+        (r#"(?:[A-Z][\w-]*\s){0,2}API\s+(?P<vendor>[45]\d\d):\s*"#, "API"),
+        (r#"(?i:mcp\s+error):?\s*(?P<rpc>-?\d+)?\s*:?\s*"#, "MCP"),
+        (
+            r#"(?i:(?:tool|function)\s+(?:execution|call|invocation)?\s*(?:failed|error)(?:\s+for\s+\S+)?)\s*[:-]\s*"#,
+            "TOOL|FUNCTION",
+        ),
+        (r#"(?i:error\s+code:?)\s+(?P<code>[45]\d\d)\s*[-:]\s*"#, "ERROR"),
+        (
+            r#"(?i:error\s+(?:response|status))\s+(?P<response>[45]\d\d)\b(?:\s+(?i:while|when|from)\s+(?:[a-z]+\s+)?\S+)?\s*[-:]?\s*"#,
+            "ERROR",
+        ),
+        (r#"(?i:http(?:/[\d.]+)?(?:\s+(?:error|status)(?:\s+code)?)?)[\s:]+(?P<http>[45]\d\d)\b[\s:-]*"#, "HTTP"),
+        (r#"(?i:(?:client|server)\s+error)\s+'?(?P<requests>[45]\d\d)\s*"#, "ERROR"),
+        (
+            r#"(?i:(?:the\s+)?(?:api\s+|http\s+)?(?:request|call|query)\s+failed\s+with)\s+(?i:http\s+)?(?i:status|code|error)(?i:\s+code)?:?\s*(?P<axios>[45]\d\d)[\s:-]*"#,
+            "FAILED",
+        ),
+        (r#"(?i:status(?:\s+code)?)[:\s]+(?P<status>[45]\d\d)\b[\s:-]*"#, "STATUS"),
+        (
+            r#"(?i:api|http|network|server|client|internal|unexpected|tool|execution|runtime|connection|validation|request|response|upstream|provider|service)\s+(?i:error|exception|failure)\s*[(\[]?(?:(?i:status|code|http)[\s:]*)?(?P<api>[45]\d\d)?[)\]]?\s*[:-]\s*"#,
+            "ERROR|EXCEPTION|FAILURE",
+        ),
+        (
+            r#"(?i:an\s+error\s+occurred)\s+\((?P<aws>\w+)\)\s+(?i:when\s+calling\s+the)\s+\w+\s+(?i:operation)(?:\s+\([^)]*\))?:?\s*"#,
+            "OCCURRED",
+        ),
+        (r#"(?i:an?\s+(?:\w+\s+)?error\s+(?:has\s+)?occurred)[^:\n]{0,80}:\s*"#, "OCCURRED"),
+        (r#"(?i:rpc\s+error):\s*(?i:code)\s*=\s*(?P<grpc>\w+)\s*(?i:desc)\s*=\s*"#, "RPC"),
+        (r#"(?i:statuscode)\.(?P<grpcpy>[A-Z_]+)\s*:?\s*"#, "STATUSCODE"),
+        (
+            r#"(?P<named>(?:[a-z_]\w*\.)+(?:exceptions?|errors?)\.[A-Z]\w*|(?:[A-Za-z_]\w*(?:\.|::))*(?:[A-Z]\w*(?:Error|Exception|Timeout|Fault|Interrupt)|Exception))\b\s*(?:\[(?P<node>\w+)\])?\s*(?::|\(\s*['"]?|$)\s*"#,
+            "ERROR|EXCEPTION|TIMEOUT|FAULT|INTERRUPT",
+        ),
+        (r#"(?i:failed\s+to\s+[^:\n]{1,120}|error\s+\([A-Z_]+\)):\s+"#, "FAILED|ERROR"),
+        (r#"(?i:(?:fatal|failed|failure|exception))\s*:\s*"#, "FATAL|FAILED|FAILURE|EXCEPTION"),
+    ];
+    Alternatives::between("(?x)^(?:", &all, ")")
 });
+
+/// Whether a sign before an error is a frame by itself.
+fn is_mark(c: char) -> bool {
+    "*#`\"' \t\r\n❌✗✘🚫⛔💥❗🛑⚠\u{fe0f}".contains(c)
+}
 
 /// The frames that a message may have.
 const FRAME_STEPS: usize = 8;
-
-/// Whether [`FRAMES`] may match: a text without a mark at its beginning has one of these words.
-fn may_have_a_frame(text: &str) -> bool {
-    const WORDS: [&str; 13] = [
-        "API",
-        "ERREUR",
-        "ERRO",
-        "EXCEPTION",
-        "FAIL",
-        "FATAL",
-        "FAULT",
-        "FEHLER",
-        "HTTP",
-        "INTERRUPT",
-        "RESULT",
-        "STATUS",
-        "TIMEOUT",
-    ];
-    static SEARCH: LazyLock<RowSearch> = LazyLock::new(|| RowSearch::of_words(&WORDS));
-    let start = text.get(..text.floor_char_boundary(8)).unwrap_or(text);
-    !start.is_ascii() || start.starts_with(|c: char| c.is_whitespace() || "*#`\"'<".contains(c)) || SEARCH.finds(text)
-}
 
 /// The words of the innermost error, with the codes in the frames before them.
 pub(super) fn unframed(message: &str) -> (&str, Facts) {
     let mut facts = Facts::default();
     let mut rest = message.trim();
     for _ in 0..FRAME_STEPS {
-        let Some(found) = may_have_a_frame(rest).then(|| FRAMES.find(rest)).flatten() else { break };
+        if rest.starts_with(is_mark) {
+            rest = rest.trim_start_matches(is_mark).trim_start();
+            continue;
+        }
+        let Some(found) = FRAMES.find(rest) else { break };
         for group in ["code", "response", "http", "requests", "axios", "status", "api", "vendor"] {
             facts.status = facts.status.or_else(|| found.name(group)?.parse().ok());
         }
@@ -138,7 +153,7 @@ pub(super) fn facts(message: &str) -> Facts {
     });
     let (rest, mut facts) = unframed(cut(message, EXAMINED));
     let line = cut(rest.lines().next().unwrap_or_default(), 200);
-    if facts.status.is_none() {
+    if facts.status.is_none() && has_status(line) {
         facts.status = STATUS.find(line).and_then(|found| found.group()?.parse().ok());
     }
     static NODE: LazyPattern = LazyLock::new(|| {
@@ -159,6 +174,12 @@ pub(super) fn facts(message: &str) -> Facts {
         line.as_bytes().windows(3).any(|three| three.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_'));
     facts.names.extend(has_capitals.then(|| NODE.find(line)?.get(1)).flatten().map(str::to_owned));
     facts
+}
+
+/// Whether a text has three digits as those of the status of a failure.
+fn has_status(text: &str) -> bool {
+    let is_status = |three: &[u8]| matches!(three, [b'4' | b'5', rest @ ..] if rest.iter().all(u8::is_ascii_digit));
+    text.as_bytes().windows(3).any(is_status)
 }
 
 /// The error code that is the whole text, or that words follow: `rate_limit_exceeded`, `INVALID_ARGUMENT: x`, `[NOT_FOUND] x`.
@@ -208,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_search_before_the_frames_passes_over_no_frame() {
+    fn each_frame_is_one() {
         const FRAMED: &str = "❌ no|Error\nno|state: failed\nno|<tool_error>no|[ERROR] - no|error calling tool 'pay': no|\
             [lỗi khi gọi pay: no|erreur lors de l’appel de pay: no|ошибка при вызове pay: no|помилка: no|\
             I encountered an error while trying to use the tool. This was the error: no|OpenAI API 503: no|\
@@ -218,9 +239,8 @@ mod tests {
             an unknown error has occurred here: no|rpc error: code = Unavailable desc = no|StatusCode.UNAVAILABLE: no|\
             pay.errors.NoCard: no|java.net.SocketTimeout: no|failed to pay: no|fatal: no";
         for framed in FRAMED.split('|') {
-            assert!(FRAMES.find(framed).is_some_and(|found| found.end() > 0), "no frame: {framed}");
-            assert!(may_have_a_frame(framed), "passed over: {framed}");
+            assert!(unframed(framed).0.len() < framed.len(), "no frame: {framed}");
         }
-        assert!(!may_have_a_frame("the order is paid"));
+        assert_eq!(unframed("the order is paid").0, "the order is paid");
     }
 }

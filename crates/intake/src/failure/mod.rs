@@ -1,5 +1,6 @@
 //! Decides whether a result failed, and names the kind of its failure, from what a source gives. Knows no source format.
 
+mod alternatives;
 mod assess;
 mod body;
 mod command_end;

@@ -102,6 +102,11 @@ impl<'t> Found<'t> {
         text_of(self.0.iter().skip(1).flatten().next()?)
     }
 
+    /// Where the match begins.
+    pub(super) fn start(&self) -> usize {
+        self.0.get(0).map_or(0, |whole| whole.start())
+    }
+
     /// Where the match ends.
     pub(super) fn end(&self) -> usize {
         self.0.get(0).map_or(0, |whole| whole.end())

@@ -3,11 +3,11 @@
 
 use std::sync::LazyLock;
 
+use super::alternatives::Alternatives;
 use super::deeds::{mentions_a_deed, tells_of_something_done};
 use super::excerpt::{EXAMINED, cut};
 use super::kinds;
 use super::message::unframed;
-use super::patterns::{self, LazyPattern};
 use super::tool_name::has_word;
 use super::word_list::WordList;
 use super::words::{Teller, named};
@@ -66,10 +66,23 @@ pub(super) fn is_of_call(message: &str, tool: Option<&str>) -> bool {
 /// Whether a message speaks of another function, model or tool than that of the call, which may have acted before it called
 /// that one. A tool that calls tools names those.
 fn names_another(message: &str, tool: Option<&str>) -> bool {
-    static NAMED: LazyPattern = LazyLock::new(|| {
-        patterns::one(
-            r"(?i)(?:\b([\w.]+)\(\) (?:got|missing|takes)\b|\bvalidation errors? for (\w+)\b|^(?:unknown|unrecognized|unsupported|invalid|no such) (?:tool|function)(?: name)?(?: requested| called| available)?\s*[:'\x22`]?\s*['\x22`]?([\w.:/-]+)|^(?:tool|function) ['\x22`]?([\w.:/-]+?)['\x22`]? (?:was |is |does |could )?(?:not|unknown|disabled)\b|^['\x22`]?([\w.:/-]+?)['\x22`]? is not a valid tool|^no tool (?:named|called|with name) ['\x22`]?([\w.:/-]+)|\b(?:for|of|to) (?:the )?(?:tool|function):? ['\x22`]?([\w.:/-]+))",
-        )
+    static NAMED: LazyLock<Alternatives> = LazyLock::new(|| {
+        let all = [
+            (r"\b([\w.]+)\(\) (?:got|missing|takes)\b", "() "),
+            (r"\bvalidation errors? for (\w+)\b", "VALIDATION ERROR"),
+            (
+                r"^(?:unknown|unrecognized|unsupported|invalid|no such) (?:tool|function)(?: name)?(?: requested| called| available)?\s*[:'\x22`]?\s*['\x22`]?([\w.:/-]+)",
+                "TOOL|FUNCTION",
+            ),
+            (
+                r"^(?:tool|function) ['\x22`]?([\w.:/-]+?)['\x22`]? (?:was |is |does |could )?(?:not|unknown|disabled)\b",
+                "TOOL |FUNCTION ",
+            ),
+            (r"^['\x22`]?([\w.:/-]+?)['\x22`]? is not a valid tool", "IS NOT A VALID TOOL"),
+            (r"^no tool (?:named|called|with name) ['\x22`]?([\w.:/-]+)", "NO TOOL "),
+            (r"\b(?:for|of|to) (?:the )?(?:tool|function):? ['\x22`]?([\w.:/-]+)", "TOOL|FUNCTION"),
+        ];
+        Alternatives::between("(?i)", &all, "")
     });
     let (inner, _) = unframed(cut(message, EXAMINED));
     let line = inner.lines().next().unwrap_or_default();

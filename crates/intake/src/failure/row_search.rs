@@ -1,9 +1,8 @@
 //! Which patterns a text can match: each match has a word of its pattern, and one search finds all words. So few patterns are
 //! compiled and run. Knows no rows.
 
-use std::collections::BTreeMap;
-
 use regex_syntax::ParserBuilder;
+use regex_syntax::ast::{self, Ast};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::excerpt::cut;
@@ -29,48 +28,48 @@ pub(super) struct RowSearch {
     always: Vec<usize>,
 }
 
-/// A word, and the patterns that need it.
+/// A word of a pattern.
 #[derive(Debug)]
 struct Word {
-    text: String,
-    patterns: Vec<usize>,
+    text: Box<str>,
+    pattern: usize,
 }
 
 impl RowSearch {
     /// For patterns of which each match has one of these words, which are folded; one without words is always a candidate.
-    pub(super) fn of<'p>(patterns: impl Iterator<Item = &'p [String]>) -> RowSearch {
-        let mut needed: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        let (mut always, mut count) = (Vec::new(), 0);
-        for (number, words) in patterns.enumerate() {
-            count = number + 1;
-            match words.is_empty() || words.iter().any(|word| word.len() < BEGINNING) {
-                false => words.iter().for_each(|word| needed.entry(word).or_default().push(number)),
-                true => always.push(number),
+    pub(super) fn of<'p, W: AsRef<str> + 'p>(patterns: impl Iterator<Item = &'p [W]>) -> RowSearch {
+        let mut search = RowSearch::default();
+        for (pattern, words) in patterns.enumerate() {
+            match words.is_empty() || words.iter().any(|word| word.as_ref().len() < BEGINNING) {
+                false => search.words.extend(words.iter().map(|word| Word { text: word.as_ref().into(), pattern })),
+                true => search.always.push(pattern),
             }
         }
-        let size = (8 * needed.len()).next_power_of_two();
+        let size = (8 * search.words.len()).next_power_of_two();
         let slot = |word: &Word| word.text.as_bytes().first_chunk().map_or(0, |begun| slot_of(begun, size));
-        let mut words: Vec<Word> =
-            needed.into_iter().map(|(text, patterns)| Word { text: text.to_owned(), patterns }).collect();
-        words.sort_by_key(slot);
-        let before = |end: usize| u16::try_from(words.partition_point(|word| slot(word) < end)).ok();
-        match (0..=size).map(before).collect() {
-            Some(slots) => RowSearch { slots, words, always },
-            None => RowSearch { always: (0..count).collect(), ..RowSearch::default() },
-        }
+        search.words.sort_by_cached_key(slot);
+        let mut counts = vec![0_u16; size + 1];
+        search.words.iter().for_each(|word| counts[slot(word) + 1] += 1); // a slot is below the size
+        search.slots = counts
+            .iter()
+            .scan(0, |sum, count| {
+                *sum += count;
+                Some(*sum)
+            })
+            .collect();
+        search
     }
 
     /// For one pattern of which each match has one of these words, which are folded.
     pub(super) fn of_words(words: &[&str]) -> RowSearch {
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        RowSearch::of(std::iter::once(words.as_slice()))
+        RowSearch::of(std::iter::once(words))
     }
 
     /// The numbers of the patterns that `text` can match, in their order.
     pub(super) fn candidates(&self, text: &str) -> Vec<usize> {
         let mut found = self.always.clone();
         self.each_word(text, |word| {
-            found.extend(&word.patterns);
+            found.push(word.pattern);
             true
         });
         found.sort_unstable();
@@ -138,6 +137,37 @@ pub(super) fn words_of(pattern: &str) -> Option<Vec<String>> {
     let words = Words::of(&hir).needed?;
     let fold = |word: Vec<u8>| Some(folded(cut(std::str::from_utf8(&word).ok()?, LONGEST)));
     words.into_iter().map(fold).collect()
+}
+
+/// Patterns that together match what one does: its alternatives, also those of the group that it begins with.
+pub(super) fn branches_of(pattern: &str) -> Vec<String> {
+    let whole = || vec![pattern.to_owned()];
+    let Ok(parsed) = ast::parse::Parser::new().parse(pattern) else { return whole() };
+    let parts = match &parsed {
+        Ast::Alternation(all) if !all.asts.iter().any(has_flags) => {
+            let branch = |one: &Ast| branches_of(&pattern[one.span().start.offset..one.span().end.offset]);
+            return all.asts.iter().flat_map(branch).collect();
+        }
+        Ast::Concat(parts) => parts.asts.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let Some(Ast::Group(group)) = parts.iter().find(|part| !matches!(part, Ast::Assertion(_))) else { return whole() };
+    let Ast::Alternation(all) = &*group.ast else { return whole() };
+    if group.flags().is_some_and(|flags| !flags.items.is_empty()) || all.asts.iter().any(has_flags) {
+        return whole();
+    }
+    let (before, behind) = (&pattern[..group.span.start.offset], &pattern[group.span.end.offset..]);
+    let inner = |one: &Ast| &pattern[one.span().start.offset..one.span().end.offset];
+    all.asts.iter().map(|one| format!("{before}(?:{}){behind}", inner(one))).collect()
+}
+
+/// Whether flags stand in a branch, which hold for those behind it too.
+fn has_flags(branch: &Ast) -> bool {
+    match branch {
+        Ast::Flags(_) => true,
+        Ast::Concat(parts) => parts.asts.iter().any(|part| matches!(part, Ast::Flags(_))),
+        _ => false,
+    }
 }
 
 /// The letters of a class, if they are few.
@@ -240,25 +270,41 @@ mod tests {
 
     #[test]
     fn no_pattern_that_matches_is_passed_over() {
-        let rows = &WordTable::written().rows;
-        let texts: Vec<&str> = rows.iter().flat_map(|row| &row.examples).map(|example| example.text.as_str()).collect();
-        let search = RowSearch::of(rows.iter().map(|row| row.words.as_slice()));
-        let candidates: Vec<Vec<usize>> = texts.iter().map(|text| search.candidates(text)).collect();
-        for (number, row) in rows.iter().enumerate() {
-            for (text, candidates) in texts.iter().zip(&candidates) {
-                let is_candidate = candidates.contains(&number);
-                assert!(is_candidate || !row.is_match(text), "{number}: {text}");
+        let table = WordTable::written();
+        let texts = table.rows.iter().flat_map(|row| &row.examples).map(|example| example.text.as_str());
+        for text in texts {
+            let candidates: Vec<_> = table.candidates(text).map(|(.., branch)| std::ptr::from_ref(branch)).collect();
+            for branch in table.rows.iter().flat_map(|row| &row.branches) {
+                assert!(
+                    candidates.contains(&std::ptr::from_ref(branch)) || !branch.is_match(text),
+                    "{branch:?}: {text}"
+                );
             }
         }
     }
 
     #[test]
     fn few_patterns_are_tried() {
-        let rows = &WordTable::shipped().rows;
-        let search = RowSearch::of(rows.iter().map(|row| row.words.as_slice()));
         for text in ["", "Refund issued", "Error: order o_1 not found", "le dossier est prêt", "已完成"] {
-            let found = search.candidates(text).len();
-            assert!(found < 24, "{text}: {found} of {}", rows.len());
+            let found = WordTable::shipped().candidates(text).count();
+            assert!(found < 50, "{text}: {found}");
+        }
+    }
+
+    #[test]
+    fn branches_match_together_what_their_pattern_matches() {
+        for (pattern, branches) in [
+            ("a|b(c|d)", &["a", "b(c|d)"][..]),
+            ("^(a|b)$|c", &["^(?:a)$", "^(?:b)$", "c"]),
+            ("(?:a|b)?|(?-i:a|b)", &["(?:a|b)?", "(?-i:a|b)"]),
+            ("(?-i)a|b", &["(?-i)a|b"]),
+            ("(a|(?-i)b)", &["(a|(?-i)b)"]),
+            ("(", &["("]),
+        ] {
+            assert_eq!(branches_of(pattern), branches, "{pattern}");
+        }
+        for row in &WordTable::shipped().rows {
+            assert!(!row.branches.is_empty());
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::kinds;
 use super::patterns::{Pattern, ignoring_case};
-use super::row_search::{RowSearch, words_of};
+use super::row_search::{RowSearch, branches_of, words_of};
 use super::tool_name::ToolClass;
 use playproof_engine::words;
 use playproof_formats::diagnostic::Diagnostic;
@@ -15,8 +15,8 @@ use playproof_formats::schema::At;
 /// The rows that come with the program.
 pub const FAILURE_WORDS: &str = include_str!("../../failure_words.yaml");
 
-/// The same rows without their examples, a line each, with the words of their patterns: to read YAML and patterns costs more
-/// than a short recording. A test compares it with the rows.
+/// The same rows without their examples, each with a line for each branch of its pattern and the words of that: to read YAML and
+/// patterns costs more than a short recording. A test compares it with the rows.
 const TABLE: &str = include_str!("../../failure_words.table");
 
 words! {
@@ -54,10 +54,16 @@ pub(super) struct Row {
     pub(super) proves: bool,
     /// The tools that it is for; empty: all.
     pub(super) of: Vec<ToolClass>,
-    pattern: Pattern,
-    /// Words of which each match of the pattern has one; empty: there are none.
-    pub(super) words: Vec<String>,
+    pub(super) branches: Vec<Branch>,
     pub(super) examples: Vec<Example>,
+}
+
+/// One alternative of the pattern of a row: few are compiled for a text, and a small one in little time.
+#[derive(Clone, Debug)]
+pub(super) struct Branch {
+    pattern: Pattern,
+    /// Words of which each match has one; empty: there are none.
+    pub(super) words: Vec<String>,
 }
 
 /// A text that a row is there for, and its place.
@@ -73,12 +79,7 @@ impl Row {
         self.of.is_empty() || class.is_none_or(|class| self.of.contains(&class))
     }
 
-    /// Whether the pattern matches somewhere in `text`.
-    pub(super) fn is_match(&self, text: &str) -> bool {
-        self.pattern.is_match(text)
-    }
-
-    /// The row that a line of [`TABLE`] writes.
+    /// The row that a line of [`TABLE`] writes, without its branches.
     fn of_line(line: &str) -> Option<Row> {
         let mut parts = line.split('\t');
         let mut next = || parts.next();
@@ -86,42 +87,62 @@ impl Row {
         let (place, says) = (Place::parse(next()?)?, Says::parse(next()?)?);
         let (kind, code, proves) = (named(next()?), named(next()?), !next()?.is_empty());
         let of = next()?.split_ascii_whitespace().filter_map(ToolClass::parse).collect();
-        let pattern = ignoring_case(next()?);
-        Some(Row {
-            place,
-            says,
-            kind,
-            code,
-            proves,
-            of,
-            pattern,
-            words: parts.map(str::to_owned).collect(),
-            examples: Vec::new(),
-        })
+        Some(Row { place, says, kind, code, proves, of, branches: Vec::new(), examples: Vec::new() })
     }
 }
 
-/// Rows. A pattern is compiled when a text that has one of its words is first compared with it.
+impl Branch {
+    fn of(pattern: &str) -> Branch {
+        Branch { pattern: ignoring_case(pattern), words: words_of(pattern).unwrap_or_default() }
+    }
+
+    /// The branch that a line of [`TABLE`] writes.
+    fn of_line(line: &str) -> Option<Branch> {
+        let mut parts = line.strip_prefix('\t')?.split('\t');
+        Some(Branch { pattern: ignoring_case(parts.next()?), words: parts.map(str::to_owned).collect() })
+    }
+
+    /// Whether it matches somewhere in `text`.
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        self.pattern.is_match(text)
+    }
+}
+
+/// Rows. A branch is compiled when a text that has one of its words is first compared with it.
 #[derive(Clone, Debug, Default)]
 pub struct WordTable {
     pub(super) rows: Vec<Row>,
-    search: Arc<OnceLock<RowSearch>>,
+    search: Arc<OnceLock<BranchSearch>>,
+}
+
+/// Finds branches, by row and number.
+#[derive(Debug)]
+struct BranchSearch {
+    branches: Vec<(usize, usize)>,
+    search: RowSearch,
 }
 
 impl WordTable {
     /// The rows of the program.
     pub(super) fn shipped() -> &'static WordTable {
-        static SHIPPED: LazyLock<WordTable> = LazyLock::new(|| WordTable::of(TABLE.lines().filter_map(Row::of_line)));
+        static SHIPPED: LazyLock<WordTable> = LazyLock::new(|| WordTable::of_lines(TABLE));
         &SHIPPED
     }
 
-    fn of(rows: impl Iterator<Item = Row>) -> WordTable {
-        WordTable { rows: rows.collect(), search: Arc::default() }
+    fn of_lines(lines: &str) -> WordTable {
+        let mut rows: Vec<Row> = Vec::new();
+        for line in lines.lines() {
+            match Branch::of_line(line) {
+                Some(branch) => rows.last_mut().into_iter().for_each(|row| row.branches.push(branch.clone())),
+                None => rows.extend(Row::of_line(line)),
+            }
+        }
+        WordTable { rows, search: Arc::default() }
     }
 
     /// A list of rows as people write it; errors stay with the list.
     pub(super) fn read(list: At<'_>) -> Option<WordTable> {
-        Some(WordTable::of(list.all(row)?.into_iter()))
+        Some(WordTable { rows: list.all(row)?, search: Arc::default() })
     }
 
     /// Whether it has no row.
@@ -131,34 +152,32 @@ impl WordTable {
 
     /// These rows, and then those of `weaker`.
     #[must_use]
-    pub fn and(mut self, weaker: &WordTable) -> WordTable {
-        self.rows.extend(weaker.rows.iter().cloned());
-        WordTable::of(self.rows.into_iter())
+    pub fn and(self, weaker: &WordTable) -> WordTable {
+        let rows = self.rows.into_iter().chain(weaker.rows.iter().cloned()).collect();
+        WordTable { rows, search: Arc::default() }
     }
 
     /// Whether all patterns are regular expressions.
     pub(super) fn compiles(&self) -> bool {
-        self.rows.iter().all(|row| row.pattern.is_valid())
+        self.rows.iter().flat_map(|row| &row.branches).all(|branch| branch.pattern.is_valid())
     }
 
-    /// The numbers of the rows that a text may match.
-    pub(super) fn candidates(&self, text: &str) -> Vec<usize> {
-        self.search.get_or_init(|| RowSearch::of(self.rows.iter().map(|row| row.words.as_slice()))).candidates(text)
-    }
-
-    /// Those of `candidates`, with their numbers, that are for this place and for tools of this class, and whose pattern matches
-    /// one of `views`.
-    pub(super) fn matching<'t>(
-        &'t self,
-        candidates: &[usize],
-        place: Place,
-        views: &[&str],
-        class: Option<ToolClass>,
-    ) -> impl Iterator<Item = (usize, &'t Row)> {
-        candidates.iter().filter_map(move |number| {
-            let row = self.rows.get(*number).filter(|row| row.place == place && row.is_for(class))?;
-            views.iter().any(|view| row.is_match(view)).then_some((*number, row))
+    /// The branches that a text may match, each with its row and that row's number, in their order.
+    pub(super) fn candidates(&self, text: &str) -> impl Iterator<Item = (usize, &Row, &Branch)> {
+        let BranchSearch { branches, search } = self.search.get_or_init(|| BranchSearch::of(&self.rows));
+        search.candidates(text).into_iter().filter_map(|found| {
+            let (number, branch) = branches.get(found)?;
+            let row = self.rows.get(*number)?;
+            Some((*number, row, row.branches.get(*branch)?))
         })
+    }
+}
+
+impl BranchSearch {
+    fn of(rows: &[Row]) -> BranchSearch {
+        let numbered = |(row, of): (usize, &Row)| (0..of.branches.len()).map(move |branch| (row, branch));
+        let words = rows.iter().flat_map(|row| &row.branches).map(|branch| &*branch.words);
+        BranchSearch { branches: rows.iter().enumerate().flat_map(numbered).collect(), search: RowSearch::of(words) }
     }
 }
 
@@ -185,8 +204,7 @@ fn row(at: At<'_>) -> Option<Row> {
         code: text("code"),
         proves: is_proof,
         of: of?.unwrap_or_default(),
-        words: words_of(pattern).unwrap_or_default(),
-        pattern: ignoring_case(pattern),
+        branches: branches_of(pattern).iter().map(|branch| Branch::of(branch)).collect(),
         examples: examples?,
     })
 }
@@ -211,14 +229,18 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "it writes the table where that is asked for")]
     fn the_table_has_the_rows_as_they_are_written() {
+        let branch = |branch: &Branch| {
+            let pattern = branch.pattern.text.strip_prefix("(?i:").and_then(|text| text.strip_suffix(')'));
+            let parts = ["", pattern.expect("a pattern")].into_iter().chain(branch.words.iter().map(String::as_str));
+            parts.collect::<Vec<_>>().join("\t") + "\n"
+        };
         let line = |row: &Row| {
             let of: Vec<_> = row.of.iter().map(|class| class.as_str()).collect();
             let (kind, code) = (row.kind.as_deref().unwrap_or_default(), row.code.as_deref().unwrap_or_default());
             let proves = if row.proves { "proves" } else { "" };
-            let pattern =
-                row.pattern.text.strip_prefix("(?i:").and_then(|text| text.strip_suffix(')')).expect("a pattern");
-            let parts = [row.place.as_str(), row.says.as_str(), kind, code, proves, &of.join(" "), pattern];
-            parts.into_iter().chain(row.words.iter().map(String::as_str)).collect::<Vec<_>>().join("\t") + "\n"
+            let parts = [row.place.as_str(), row.says.as_str(), kind, code, proves, &of.join(" ")];
+            let branches: String = row.branches.iter().map(branch).collect();
+            format!("{}\n{branches}", parts.join("\t"))
         };
         let lines = |table: &WordTable| table.rows.iter().map(line).collect::<String>();
         let rows = WordTable::written();
@@ -227,6 +249,7 @@ mod tests {
             std::fs::write("failure_words.table", &written).expect("writable");
         }
         assert!(written == TABLE && written == lines(WordTable::shipped()), "the table is older than the rows");
-        assert_eq!(written.lines().count(), rows.rows.len(), "a row is no line");
+        let branches: usize = rows.rows.iter().map(|row| row.branches.len()).sum();
+        assert_eq!(written.lines().count(), rows.rows.len() + branches, "a row or a branch is no line");
     }
 }

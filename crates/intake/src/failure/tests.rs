@@ -4,7 +4,7 @@
 use super::frame::inside;
 use super::table::{Says, WordTable};
 use super::tool_name::ToolClass;
-use super::words::{Teller, rows_of};
+use super::words::{Rows, Teller};
 use super::{Assessment, Failure, ToolResult, assess, failure_of};
 use playproof_engine::event::{KindFrom, StatusFrom as Evidence};
 use playproof_formats::diagnostic::Source;
@@ -45,7 +45,7 @@ fn each_row_of_words_is_needed_by_its_examples() {
             let example = example.text.as_str();
             let by = Teller { tool: Some(tool), words: None };
             let said = assess(&ToolResult { body: Some(example), tool: Some(tool), ..ToolResult::default() });
-            let is_own = rows_of(inside(example), by).any(|found| std::ptr::eq(found, row));
+            let is_own = Rows::of(inside(example), by).first(|found| std::ptr::eq(found, row)).is_some();
             let says = match &said {
                 Assessment::Ok => None,
                 Assessment::Suspected(_) => Some(Says::Suspected),

@@ -1,6 +1,8 @@
 //! What a text says of its call: compares its first line, its last line and a short text as a whole with the rows of failure
 //! words. The strongest row decides; a short answer of a tool that writes without a word of a deed is suspected.
 
+use std::cell::OnceCell;
+
 use super::content::is_document;
 use super::deeds;
 use super::excerpt::{EXAMINED, cut, end_of};
@@ -8,7 +10,7 @@ use super::exit::Exit;
 use super::frame;
 use super::markup;
 use super::message::{leading_code, message, unframed};
-use super::table::{Example, Place, Row, Says, WordTable};
+use super::table::{Branch, Example, Place, Row, Says, WordTable};
 use super::tool_name::{ToolClass, asks};
 use super::word_list::WordList;
 use playproof_formats::diagnostic::Diagnostic;
@@ -73,10 +75,12 @@ pub(super) fn hear<'t>(text: &'t str, by: Teller<'_>) -> Option<Heard<'t>> {
     let is_document = is_document(text, by.class());
     // `Cancelled.` of `cancel_order`.
     let is_own_deed = text.len() <= SHORT && deeds::reports_own_deed(text, by.tool);
-    let counts = |row: &&Row| (!is_document || row.place == Place::Whole) && (!is_own_deed || row.says == Says::Failed);
-    let of_rows = rows_of(text, by).filter(counts).map(|row| row.says).max();
-    let strongest = of_rows.max(exit.map(|_| Says::Suspected)).max(is_coded.then_some(Says::Failed));
-    strongest.or_else(|| tells_no_deed(text, by).then_some(Says::Suspected)).and_then(heard)
+    let counts = |row: &Row| (!is_document || row.place == Place::Whole) && (!is_own_deed || row.says == Says::Failed);
+    let known = exit.map(|_| Says::Suspected).max(is_coded.then_some(Says::Failed));
+    let rows = Rows::of(text, by);
+    let stronger = Says::ALL.into_iter().rev().filter(|says| Some(*says) > known);
+    let strongest = stronger.into_iter().find(|says| rows.first(|row| row.says == *says && counts(row)).is_some());
+    strongest.or(known).or_else(|| tells_no_deed(text, by).then_some(Says::Suspected)).and_then(heard)
 }
 
 impl WordTable {
@@ -91,7 +95,8 @@ impl WordTable {
         let mut is_good = true;
         let by = Teller { tool: None, words: Some(&table) };
         for row in &table.rows {
-            let is_own = |example: &&Example| rows_of(&example.text, by).any(|found| std::ptr::eq(found, row));
+            let is_own =
+                |example: &&Example| Rows::of(&example.text, by).first(|found| std::ptr::eq(found, row)).is_some();
             for example in row.examples.iter().filter(|example| !is_own(example)) {
                 let message = "the pattern of the row does not match its own example";
                 let said = Diagnostic::error("unmatched_example", message).at(example.span.clone(), "not matched");
@@ -105,63 +110,86 @@ impl WordTable {
 
 /// The kind and the code that the words of a message name. The first row with a kind counts.
 pub(super) fn named<'t>(message: &str, by: Teller<'t>) -> Named<'t> {
-    let mut named = Named::default();
-    for row in rows_of(message, by) {
-        if named.kind.is_none() && row.kind.is_some() {
-            (named.kind, named.proves) = (row.kind.as_deref(), row.proves);
+    let rows = Rows::of(message, by);
+    let kind = rows.first(|row| row.kind.is_some());
+    let code = rows.first(|row| row.code.is_some()).and_then(|row| row.code.as_deref());
+    Named { kind: kind.and_then(|row| row.kind.as_deref()), code, proves: kind.is_some_and(|row| row.proves) }
+}
+
+/// The rows that a text may match, in their order: the user's first.
+pub(super) struct Rows<'t, 'v> {
+    views: Vec<View<'v>>,
+    /// A branch of each, with the view that it is compared with.
+    candidates: Vec<(&'t Row, &'t Branch, usize)>,
+}
+
+impl<'t, 'v> Rows<'t, 'v> {
+    pub(super) fn of(text: &'v str, by: Teller<'t>) -> Rows<'t, 'v> {
+        let (views, class) = (views(text), by.class());
+        let mut candidates = Vec::new();
+        for table in by.words.into_iter().chain([WordTable::shipped()]) {
+            let mut found: Vec<(usize, (&Row, &Branch, usize))> = Vec::new();
+            // A single line is looked at in two places.
+            let is_other = |(number, view): &(usize, &View<'_>)| *number == 0 || views[number - 1].text != view.text;
+            for (first, view) in views.iter().enumerate().filter(is_other) {
+                for (number, row, branch) in table.candidates(view.text).filter(|(_, row, _)| row.is_for(class)) {
+                    let same = views.iter().enumerate().skip(first).take_while(|(_, of)| of.text == view.text);
+                    let place = same.clone().find(|(_, of)| of.place == row.place);
+                    found.extend(place.map(|(place, _)| (number, (row, branch, place))));
+                }
+            }
+            found.sort_by_key(|(number, _)| *number);
+            candidates.extend(found.into_iter().map(|(_, found)| found));
         }
-        named.code = named.code.or(row.code.as_deref());
+        Rows { views, candidates }
     }
-    named
+
+    /// The first that the text matches, of those that pass a test: others are not compared with it.
+    pub(super) fn first(&self, is_wanted: impl Fn(&'t Row) -> bool) -> Option<&'t Row> {
+        let mut wanted = self.candidates.iter().filter(|(row, ..)| is_wanted(row));
+        wanted.find(|(_, branch, view)| self.views[*view].is_match(branch)).map(|(row, ..)| *row)
+    }
 }
 
-/// The rows that a text matches, in their order: the user's first.
-pub(super) fn rows_of<'t>(text: &str, by: Teller<'t>) -> impl Iterator<Item = &'t Row> {
-    let class = by.class();
-    let views = views(text);
-    let tables = by.words.into_iter().chain([WordTable::shipped()]);
-    tables.flat_map(move |table| {
-        let mut found: Vec<(usize, &Row)> = Vec::new();
-        let mut searched: Option<(&str, Vec<usize>)> = None;
-        for (place, views) in &views {
-            // The first view has all words of the others. A single line is looked at in two places.
-            let widest = views.first().copied().unwrap_or_default();
-            let searched = match searched.take().filter(|(text, _)| *text == widest) {
-                Some(known) => searched.insert(known),
-                None => searched.insert((widest, table.candidates(widest))),
-            };
-            found.extend(table.matching(&searched.1, *place, views, class));
-        }
-        found.sort_by_key(|(number, _)| *number);
-        found.into_iter().map(|(_, row)| row)
-    })
+/// A part of a text that is compared in a place.
+struct View<'v> {
+    place: Place,
+    text: &'v str,
+    /// The part without marks, and that without frames too.
+    bare: Option<&'v str>,
+    unframed: OnceCell<&'v str>,
 }
 
-/// The parts of a text that are compared in each place, the widest first.
-fn views(text: &str) -> Vec<(Place, Vec<&str>)> {
+impl View<'_> {
+    fn is_match(&self, branch: &Branch) -> bool {
+        let is_match = |text: &str| branch.is_match(text);
+        is_match(self.text)
+            || self.bare.is_some_and(|bare| {
+                let unframed = *self.unframed.get_or_init(|| unframed(bare).0);
+                bare != self.text && is_match(bare) || unframed != bare && is_match(unframed)
+            })
+    }
+}
+
+/// The parts of a text that are compared, by their places.
+fn views(text: &str) -> Vec<View<'_>> {
+    let view = |place, text, bare| View { place, text, bare, unframed: OnceCell::new() };
     let mut views = Vec::new();
     let text = text.trim();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = cut(lines.next().unwrap_or_default(), EXAMINED);
     let bare = first.trim_start_matches(is_mark);
     if !names_nothing(bare, lines.clone().next().is_some()) {
-        views.push((Place::First, different([first, bare, unframed(bare).0])));
+        views.push(view(Place::First, first, Some(bare)));
         if text.len() <= WHOLE {
-            let whole = text.trim_matches(|c: char| is_mark(c) || "[](){}".contains(c));
-            views.push((Place::Whole, different([text, whole, unframed(whole).0])));
+            let bare = text.trim_matches(|c: char| is_mark(c) || "[](){}".contains(c));
+            views.push(view(Place::Whole, text, Some(bare)));
         }
     }
     let tail = end_of(text, 4 * EXAMINED).lines().rev().map(str::trim).find(|line| !line.is_empty());
     if let Some(last) = tail.filter(|_| lines.next().is_some() && text.lines().count() <= OUTPUT_LINES) {
-        views.push((Place::Last, vec![cut(last, EXAMINED)]));
+        views.push(view(Place::Last, cut(last, EXAMINED), None));
     }
-    views
-}
-
-/// The views of one place, each once.
-fn different(views: [&str; 3]) -> Vec<&str> {
-    let mut views = views.to_vec();
-    views.dedup();
     views
 }
 
