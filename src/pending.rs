@@ -6,6 +6,7 @@ use super::output::Output;
 use super::workspace::Workspace;
 use super::{files, folders};
 use playproof_analysis::check::{CaseId, CaseResult, GoldenState};
+use playproof_engine::event::FindingId;
 use playproof_formats::golden::{Class, GoldenFile, Reason};
 use playproof_formats::shell::Command;
 
@@ -132,18 +133,21 @@ fn acceptable(result: &CaseResult) -> Result<Option<GoldenFile>, Failure> {
             .next(Command::new("playproof check").name(&result.id.to_string())));
     }
     if !result.unexpected_harm.is_empty() && result.pending_golden().is_some() {
-        let ids: Vec<&str> = result.unexpected_harm.iter().map(|id| id.as_str()).collect();
-        let (ids, CaseId { playbook, .. }) = (ids.join(", "), &result.id);
-        let said =
-            format!("`{}` cannot be accepted: `{playbook}` does harm that its fixture does not expect", result.id);
-        return Err(Failure::new(format!("{said}: {ids}"))
-            .help(format!("mend the playbook, or name it in `expect` of `{playbook}`: `findings: [{ids}]`"))
+        return Err(harmful(&result.id, &result.unexpected_harm)
             .next(Command::new("playproof check").name(&result.id.to_string())));
     }
     if let GoldenState::Unreadable(report) = &result.golden {
         return Err(Failure::from(report.clone()));
     }
     Ok(result.pending_golden())
+}
+
+/// That a run shows harm that its fixture does not expect.
+pub fn harmful(id: &CaseId, harm: &[FindingId]) -> Failure {
+    let ids: Vec<&str> = harm.iter().map(|id| id.as_str()).collect();
+    let (ids, CaseId { playbook, .. }) = (ids.join(", "), id);
+    Failure::new(format!("`{id}` cannot be accepted: `{playbook}` does harm that its fixture does not expect: {ids}"))
+        .help(format!("mend the playbook, or name it in `expect` of `{playbook}`: `findings: [{ids}]`"))
 }
 
 fn unexplained(class: Class, results: &[&CaseResult]) -> Failure {

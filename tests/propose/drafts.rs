@@ -501,20 +501,23 @@ fn a_failure_that_can_hide_an_effect_is_drafted_with_and_without_it_whatever_is_
 }
 
 #[test]
-fn a_proposal_whose_own_fixture_shows_a_double_effect_is_refused_until_its_expect_names_it() {
-    let project = Project::new();
-    let then = "{ retry_with_backoff: { backoff_ms: [100] } }";
-    let new = ["propose", "new", "odd", "--when", "{ kind: odd_words, keyed: false }", "--effect", "not_applied"];
-    assert_eq!(project.run(&[&new[..], &["--then", then]].concat()).code, 0);
-    let said = || {
-        let (_, said) = project.refused(&["propose", "check", "odd"]);
-        said.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let objects = "shows harm that its `expect` does not name: duplicate_effect";
-    let first = said();
-    assert!(first.contains(objects), "{first}");
-    let (_, refused) = project.refused(&["accept", "odd", "--reason", "it is"]);
-    assert!(refused.split_whitespace().collect::<Vec<_>>().join(" ").contains(objects), "{refused}");
+fn a_proposal_whose_own_fixture_shows_harm_is_refused_until_its_expect_names_it() {
+    let doubles = ("{ retry_with_backoff: { backoff_ms: [100] } }", "duplicate_effect");
+    for (then, finding) in [doubles, ("{ deprecate_tool_call: { reason: no } }", "untruthful_outcome")] {
+        let project = Project::new();
+        let new = ["propose", "new", "said_no", "--when", "{ kind: odd, keyed: false }", "--effect", "not_applied"];
+        assert_eq!(project.run(&[&new[..], &["--then", then]].concat()).code, 0);
+        let said = |args: &[&str]| project.refused(args).1.split_whitespace().collect::<Vec<_>>().join(" ");
+        let objects = format!("`ours/said-no-acted` shows harm that its `expect` does not name: {finding}");
+        let meant = format!("`findings: [{finding}]` to `expect` in proposals/said-no/fixtures/said-no-acted.yaml");
+        for args in [&["propose", "check"][..], &["accept", "said-no", "--reason", "it is"]] {
+            let said = said(args);
+            assert!(said.contains(&objects) && said.contains(&meant), "{said}");
+        }
+        project.expects_harm("said-no-acted", finding);
+        let said = said(&["propose", "check"]);
+        assert!(!said.contains("contradiction:"), "{said}");
+    }
 }
 
 #[test]

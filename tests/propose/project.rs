@@ -115,9 +115,16 @@ impl Project {
         ]);
         assert_eq!(new.code, 0, "{new:?}");
         project.edit("proposals/said-no/fixtures/not-said-no.yaml", "write this - ", "");
+        project.expects_harm("said-no-acted", "untruthful_outcome");
         project.write(RECORD, &record("Nobody can do anything about it."));
         project.names_golden("said-no", "ours/declined", "effect_changed");
         project
+    }
+
+    /// Says in a fixture of the proposal `said-no` that its harm is meant.
+    pub fn expects_harm(&self, fixture: &str, finding: &str) {
+        let file = format!("proposals/said-no/fixtures/{fixture}.yaml");
+        self.write(&file, &format!("{}    findings: [{finding}]\n", self.read(&file)));
     }
 
     /// Names a golden that changes in the record of a proposal.

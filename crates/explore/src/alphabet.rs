@@ -103,11 +103,9 @@ impl Alphabet {
         };
         let examples: Vec<_> = synthesize::of_playbook(&plan.playbook).into_iter().filter(fits).collect();
         for example in &examples {
-            // The name of one rule with the status of another: what is asked of the first does not depend on whether there is
-            // the second.
-            let is_lent = |error: &ErrorFacts| {
-                example.lends_status && (error.message.is_none() || world::is_named(error)) && world::is_own_word(error)
-            };
+            // The words of one rule with the status of another: what is asked of the first does not depend on whether there
+            // is the second.
+            let is_lent = |error: &ErrorFacts| example.lends_status && world::is_own_word(error);
             let agrees = example.error.as_ref().is_none_or(|error| world::agrees(error) && !is_lent(error));
             if agrees || dropped == Some(&Assumption::KindAndStatus) {
                 made.failure(world, example.error.clone());

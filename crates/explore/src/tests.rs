@@ -398,6 +398,25 @@ fn what_a_sound_playbook_rests_on_is_named() {
 }
 
 #[test]
+fn the_words_of_a_tool_are_believed_alike_wherever_they_stand_and_whatever_other_rules_ask() {
+    let (first, status) = ("classify:\n", "when: { status: 500-599 }");
+    let result = |words: &str, others: &str| {
+        let rule = format!("{first}  - {{ rule: odd, when: {{ {words} }}, verdict: declined }}\n");
+        verify(&plan(&SOUND.replace(first, &rule).replace(status, others)), &ALL)
+    };
+    let untruthful = |result: &Verified| fate(result, FindingId::UntruthfulOutcome);
+    for words in ["kind: odd", "kind: tool_error, code: odd", "kind: tool_error, message: { contains: odd }"] {
+        for others in [status, "when: { status: [408, 500-599] }", "when: { kind: broke }"] {
+            let result = result(words, others);
+            let is_named = result.rests_on.iter().any(|rests| rests.on == "verdict declined");
+            assert_eq!((untruthful(&result), is_named), (Fate::Holds, true), "{words} beside {others}");
+        }
+    }
+    let asks = result("code: odd, status: 408", status);
+    assert_eq!(untruthful(&asks), Fate::Violated, "a status that the rule itself asks for proves nothing");
+}
+
+#[test]
 fn a_world_that_reads_a_timeout_as_nothing_would_acquit_a_lie() {
     let lie = edited("means: No answer came.\n    effect: unknown", "means: No answer came.\n    effect: not_applied");
     assert_eq!(fate(&verify(&lie, &ALL), FindingId::DuplicateEffect), Fate::Violated);

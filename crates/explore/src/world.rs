@@ -329,11 +329,6 @@ pub fn can_hide(error: Option<&ErrorFacts>) -> bool {
     row.is_none_or(|row| matches!(row.reading, Reading::MayHaveActed | Reading::Believed))
 }
 
-/// Whether a kind or a code names an error; `tool_error` says that nothing does.
-pub(crate) fn is_named(error: &ErrorFacts) -> bool {
-    error.code.is_some() || error.kind.as_deref().is_some_and(|kind| kind != "tool_error")
-}
-
 /// Whether only the tool's own words say what an answer proves, were it without the status of a transport.
 pub(crate) fn is_own_word(error: &ErrorFacts) -> bool {
     is_believed(&ErrorFacts { status: None, ..error.clone() })

@@ -10,7 +10,7 @@ use crate::command::propose::stored::{self, Stored};
 use crate::exit::Failure;
 use crate::threads::Threads;
 use crate::workspace::Workspace;
-use crate::{folders, git};
+use crate::{folders, git, pending};
 use playproof_analysis::check::CaseId;
 use playproof_analysis::proposal::{
     GateKind, NotAccepted, ProposalGate, ProposalReport, accepted_goldens, goldens_elsewhere, numbered, record,
@@ -133,6 +133,7 @@ fn refused(why: NotAccepted, stored: &Stored, trial: &TrialResult) -> Failure {
                 .help("nothing was changed")
                 .next(check)
         }
+        NotAccepted::Harmful(id, harm) => pending::harmful(&id, &harm).and_help("nothing was changed").next(check),
         NotAccepted::NotRecorded(rows, first) => {
             let rows = counted(rows as u64, "row", "rows");
             Failure::new(format!("the history does not explain {rows} of `{name}` as it is, first `{first}`"))

@@ -8,6 +8,7 @@ use super::diff::FixtureDiff;
 use super::report::ProposalReport;
 use super::trial::ProposalContext;
 use crate::check::{Case, CaseId, check_one};
+use playproof_engine::event::FindingId;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Contradiction, Plan, Simulator};
 use playproof_formats::diagnostic::{Report, Source};
@@ -24,6 +25,8 @@ pub enum NotAccepted {
     PlaybookNotApproved(CaseId),
     /// A new fixture contradicts its `expect` under another playbook.
     Contradicted(CaseId, Box<Contradiction>),
+    /// A new fixture shows harm under another playbook that its `expect` does not name.
+    Harmful(CaseId, Vec<FindingId>),
     /// The history does not explain so many rows of the current playbook, first this one.
     NotRecorded(usize, String),
     /// It changes no row; such a record could not be read back.
@@ -56,7 +59,7 @@ pub fn accepted_goldens(
 
 /// New and changed fixtures.
 fn changed(judged: &ProposalReport) -> impl Iterator<Item = &FixtureDiff> {
-    judged.diffs.iter().filter(|diff| diff.is_new || diff.class().is_some())
+    judged.diffs.iter().filter(|diff| diff.has_new_golden())
 }
 
 /// The goldens of the new fixtures under the other playbooks that they name.
@@ -79,6 +82,9 @@ pub fn goldens_elsewhere(
             let result = check_one(&mut simulator, &Case { id: id.clone(), fixture, plan, golden: None });
             if let Some(first) = result.contradictions.into_iter().next() {
                 return Err(NotAccepted::Contradicted(id, Box::new(first)));
+            }
+            if !result.unexpected_harm.is_empty() {
+                return Err(NotAccepted::Harmful(id, result.unexpected_harm));
             }
             goldens.push((id, GoldenFile::new(name, playbook, &result.body.render())));
         }

@@ -34,7 +34,7 @@ pub struct FixtureDiff {
     pub harm: Vec<FindingId>,
     /// The same under the current playbook.
     pub harm_before: Vec<FindingId>,
-    /// What of it under the changed playbook its `expect` does not name.
+    /// What is unsafe under the changed playbook, and its `expect` does not name.
     pub unexpected_harm: Vec<FindingId>,
     /// The run under the changed playbook, as a golden's body.
     pub body: GoldenBody,
@@ -71,6 +71,16 @@ impl FixtureDiff {
     /// The worst class of difference; none where nothing differs.
     pub fn class(&self) -> Option<Class> {
         self.comparison.worst()
+    }
+
+    /// Whether accepting the proposal writes a golden of it.
+    pub fn has_new_golden(&self) -> bool {
+        self.is_new || self.class().is_some()
+    }
+
+    /// The unsafe findings that its new golden would have, and its `expect` does not name.
+    pub fn unnamed_harm(&self) -> &[FindingId] {
+        if self.has_new_golden() { &self.unexpected_harm } else { &[] }
     }
 
     /// Whether any call gets this verdict under the changed playbook.
@@ -128,7 +138,10 @@ pub fn before_and_after(
         harm,
         harm_before,
         // That the effect of a call with a key is double rests on the upstream, which a draft has ignore keys.
-        unexpected_harm: if is_new && !is_keyed { after.unexpected_harm } else { Vec::new() },
+        unexpected_harm: {
+            let is_draft_s = |id: &FindingId| *id == FindingId::DuplicateEffect && is_new && is_keyed;
+            after.unexpected_harm.into_iter().filter(|id| !is_draft_s(id)).collect()
+        },
         body: after.body,
         body_before: before.body,
     }

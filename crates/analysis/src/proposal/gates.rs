@@ -135,6 +135,14 @@ pub(super) struct TrialFacts<'a> {
     pub taken: &'a [String],
 }
 
+impl TrialFacts<'_> {
+    /// The file of a fixture, as shown to people.
+    fn file_of(&self, diff: &FixtureDiff) -> String {
+        let folder = if diff.is_new { format!("{}/fixtures", self.folder) } else { self.fixtures.to_owned() };
+        format!("{folder}/{}.yaml", diff.id.fixture)
+    }
+}
+
 /// All gates that fail, lints aside, unsorted.
 pub(super) fn judge(tried: &TrialFacts<'_>) -> Vec<ProposalGate> {
     let mut gates = Vec::new();
@@ -310,16 +318,15 @@ fn evidence(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way))
         let said = "no fixture shows the change".to_owned();
         say(GateKind::CatchesNothing, said, by_hand(tried, format!("write one into {fixtures}")));
     }
-    // What a claim rests on alone does not block: a drafted failure that acted is then only untruthful.
-    let doubles = |diff: &&FixtureDiff| diff.unexpected_harm.contains(&FindingId::DuplicateEffect);
-    for diff in tried.diffs.iter().filter(doubles) {
-        let ids: Vec<&str> = diff.unexpected_harm.iter().map(|id| id.as_str()).collect();
+    for diff in tried.diffs.iter().filter(|diff| !diff.unnamed_harm().is_empty()) {
+        let ids: Vec<&str> = diff.unnamed_harm().iter().map(|id| id.as_str()).collect();
         let ids = ids.join(", ");
         let said = format!("`{}` shows harm that its `expect` does not name: {ids}", diff.id);
         let help = format!(
-            "change {0}/playbook.yaml so that it does none; if it is meant, add `findings: [{ids}]` to `expect` in \
-             {0}/fixtures/{1}.yaml",
-            tried.folder, diff.id.fixture
+            "change {}/playbook.yaml so that it does none (`effect: unknown` claims nothing); if it is meant, add \
+             `findings: [{ids}]` to `expect` in {}",
+            tried.folder,
+            tried.file_of(diff)
         );
         say(GateKind::Contradiction, said, by_hand(tried, help));
     }
@@ -338,11 +345,9 @@ fn evidence(tried: &TrialFacts<'_>, say: &mut impl FnMut(GateKind, String, Way))
             }
             None => {
                 let said = format!("`{}` would contradict its `expect`: {expects}", diff.id);
-                let folder = if diff.is_new { format!("{}/fixtures", tried.folder) } else { tried.fixtures.to_owned() };
-                let help = format!(
-                    "change `expect` in {folder}/{}.yaml if this is intended, otherwise {}/playbook.yaml",
-                    diff.id.fixture, tried.folder
-                );
+                let file = tried.file_of(diff);
+                let help =
+                    format!("change `expect` in {file} if this is intended, otherwise {}/playbook.yaml", tried.folder);
                 say(GateKind::Contradiction, said, by_hand(tried, help));
             }
         }

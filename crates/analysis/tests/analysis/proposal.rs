@@ -9,7 +9,7 @@ use playproof_analysis::mining::{MinedPart as Mining, Miner};
 use playproof_analysis::proposal::*;
 use playproof_analysis::replay::{Inputs, ReplayOptions, TraceInput, replay};
 use playproof_engine::call::RecordedCall;
-use playproof_engine::event::EffectClaim;
+use playproof_engine::event::{EffectClaim, FindingId};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::Plan;
@@ -535,6 +535,11 @@ fn new_fixtures_are_held_under_the_other_playbooks_that_they_name() {
     let slow = plan_of(&PLAYBOOK.replace("{ kind: late }", "{ kind: other }"));
     let plans = BTreeMap::from([("theirs", &slow)]);
     assert!(matches!(refused(&context, &plans), NotAccepted::Contradicted(of, _) if of == id));
+    let verdict = "  done: { means: Done., effect: applied, then: { deprecate_tool_call: { reason: done } } }\n";
+    let rule = "  - { rule: other, when: { kind: other }, verdict: done }\n";
+    let lie = plan_of(&PLAYBOOK.replace("classify:\n", &format!("{verdict}classify:\n{rule}")));
+    let harm = NotAccepted::Harmful(id, vec![FindingId::UntruthfulOutcome]);
+    assert_eq!(refused(&context, &BTreeMap::from([("theirs", &lie)])), harm);
 }
 
 /// A history in which the rows of the playbook are accepted as they are in `text`.
