@@ -7,9 +7,9 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 11] = [
-    ("crates/analysis/src", 18_330),
-    ("crates/engine/src", 21_100),
-    ("crates/explore/src", 5_500),
+    ("crates/analysis/src", 18_300),
+    ("crates/engine/src", 21_110),
+    ("crates/explore/src", 5_520),
     ("crates/formats/src", 12_450),
     ("crates/report/src", 12_150),
     ("crates/intake/src", 21_400),

@@ -10,7 +10,7 @@ use playproof_engine::playbook::{
 };
 use playproof_engine::sim::Plan;
 use playproof_engine::time::Duration;
-use playproof_formats::playbook::example_texts;
+use playproof_formats::playbook::example_texts::{self, RegexTexts};
 
 /// With more rules than this, only neighbouring rules are paired.
 const MOST_PAIRED: usize = 32;
@@ -76,15 +76,16 @@ impl SyntheticFailure {
 /// Failures for every rule (each way in which it can match, one at a time), for every pair of rules that may match
 /// the same failure, and for `otherwise`.
 pub fn of_playbook(playbook: &Playbook) -> Vec<SyntheticFailure> {
-    let mut made: Vec<SyntheticFailure> =
-        playbook.rules.iter().flat_map(|rule| of_when(&rule.when, rule.verdict)).collect();
-    made.extend(of_pairs(playbook));
+    let mut regexes = RegexTexts::default();
+    let of_rule = |rule: &Rule| of_when(&rule.when, rule.verdict, &mut regexes);
+    let mut made: Vec<SyntheticFailure> = playbook.rules.iter().flat_map(of_rule).collect();
+    made.extend(of_pairs(playbook, &mut regexes));
     made.extend(of_otherwise(playbook.otherwise));
     made
 }
 
 /// Failures that both rules match: the earlier one decides.
-fn of_pairs(playbook: &Playbook) -> Vec<SyntheticFailure> {
+fn of_pairs(playbook: &Playbook, regexes: &mut RegexTexts) -> Vec<SyntheticFailure> {
     let rules = &playbook.rules;
     let reach = if rules.len() <= MOST_PAIRED { rules.len() } else { 1 };
     let mut made = Vec::new();
@@ -98,7 +99,7 @@ fn of_pairs(playbook: &Playbook) -> Vec<SyntheticFailure> {
                     is_lent && error.status.is_some_and(|status| can_hide(Some(&of_status(status))))
                 };
                 made.extend(
-                    of_when(&when, first.verdict)
+                    of_when(&when, first.verdict, regexes)
                         .into_iter()
                         .map(|made| SyntheticFailure { lends_status: made.error.as_ref().is_some_and(lent), ..made }),
                 );
@@ -130,8 +131,8 @@ fn of_otherwise(verdict: VerdictId) -> Vec<SyntheticFailure> {
 }
 
 /// Failures that `when` likely matches: the simplest, then variations of one condition at a time.
-fn of_when(when: &When, verdict: VerdictId) -> Vec<SyntheticFailure> {
-    let messages = example_texts::of_tests(when.messages());
+fn of_when(when: &When, verdict: VerdictId, regexes: &mut RegexTexts) -> Vec<SyntheticFailure> {
+    let messages = example_texts::of_tests(when.messages(), regexes);
     let statuses = edges(when.ranges(ConditionKind::Status));
     let Some(plain) = simplest(when, verdict, &messages, &statuses) else { return Vec::new() };
     let mut made = vec![plain.clone()];

@@ -1,35 +1,30 @@
 //! The golden body of a run without rule names, by which mutants are judged. A renamed rule changes nothing here.
 
-use super::runs::CallBudget;
 use crate::check::body_of;
 use playproof_engine::event::Decision;
-use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord};
 use playproof_formats::golden::GoldenBody;
 
-/// A run without the names of rules, and its body.
-pub(super) struct RunBody {
-    record: SimulationRecord,
-    body: GoldenBody,
-}
+/// A run without the names of rules.
+pub(super) struct NamelessRun(SimulationRecord);
 
-impl RunBody {
-    /// Of the run of a scenario.
-    pub fn of(plan: &Plan, scenario: &Scenario<'_>, runs: &mut CallBudget<'_>) -> RunBody {
-        let mut record = runs.run_fixture(plan, scenario).clone();
-        forget_rules(&mut record);
-        RunBody { body: body_of(plan, scenario, &record), record }
+impl NamelessRun {
+    /// The run of a record.
+    pub fn of(mut record: SimulationRecord) -> NamelessRun {
+        for event in &mut record.events {
+            event.what = without_rule(event.what);
+        }
+        NamelessRun(record)
     }
 
-    /// Whether another playbook shows another body.
-    pub fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, runs: &mut CallBudget<'_>) -> bool {
-        let record = runs.run_fixture(plan, scenario);
-        if same(&self.record, record) {
-            return false; // the body depends on nothing else
-        }
-        let mut record = record.clone();
-        forget_rules(&mut record);
-        body_of(plan, scenario, &record) != self.body
+    /// Its golden body.
+    pub fn body(&self, plan: &Plan, scenario: &Scenario<'_>) -> GoldenBody {
+        body_of(plan, scenario, &self.0)
+    }
+
+    /// Whether another run has the same record, so that the bodies are the same.
+    pub fn is(&self, record: &SimulationRecord) -> bool {
+        same(&self.0, record)
     }
 }
 
@@ -53,15 +48,4 @@ fn without_rule(what: Decision) -> Decision {
         }
         what => what,
     }
-}
-
-fn forget_rules(record: &mut SimulationRecord) {
-    for event in &mut record.events {
-        event.what = without_rule(event.what);
-    }
-}
-
-/// The scenario of a fixture under a plan.
-pub(super) fn scenario<'f>(plan: &'f Plan, fixture: &'f Fixture) -> Scenario<'f> {
-    Scenario::of_fixture(fixture, plan)
 }

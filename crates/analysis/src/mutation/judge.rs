@@ -1,22 +1,25 @@
 //! Judges every mutant by every fixture; for survivors, looks for a fixture that would catch them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::accepted::AcceptedMutant;
-use super::body::{RunBody, scenario};
-use super::mutants::{Mutant, mutants, slug};
+use super::body::NamelessRun;
+use super::mutants::{Mutant, make, mutants, slug};
 use super::runs::CallBudget;
 use crate::check::map;
+use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, Simulator};
-use playproof_explore::coverage::{NamedFixture, Probe, probes};
+use playproof_explore::coverage::{self, NamedFixture, Probe, Target, exercised, probes};
 use playproof_explore::{expected, to_yaml};
 use playproof_formats::diagnostic::did_you_mean;
+use playproof_formats::golden::GoldenBody;
 use playproof_formats::playbook::Loaded;
 
-/// The number of mutants that are judged at once.
+/// The number of changes that are made and judged at once.
 const BLOCK: usize = 32;
 
 /// To make a mutant of a playbook of so many values takes about as long as a simulated call.
@@ -126,7 +129,8 @@ pub fn judge(
     most_calls: u64,
 ) -> MutationReport {
     let plan = Plan::new(loaded.playbook.clone(), stronger);
-    let judge = MutantJudge::new(name, stronger, &plan, cases);
+    let probes = probes(&plan, name);
+    let judge = MutantJudge::new(name, stronger, &plan, cases, &probes);
     let mut judged = judge.judge_all(loaded, jobs, most_calls);
     let stale = accept(&mut judged, accepted, cases);
     MutationReport {
@@ -138,34 +142,95 @@ pub fn judge(
     }
 }
 
-/// A fixture with its scenario and its body under the playbook as it is.
-struct FixtureRun<'a> {
+/// A fixture and its run under the playbook as it is.
+pub(super) struct BaseRun<'a> {
+    pub(super) fixture: &'a Fixture,
+    /// Of the playbook as it is.
+    plan: &'a Plan,
     scenario: Scenario<'a>,
-    body: RunBody,
+    run: NamelessRun,
+    /// Made when a mutant's run first has another record.
+    body: OnceLock<GoldenBody>,
+    exercises: BTreeSet<Target>,
+    /// A reversal that fails is classified, which no event shows.
+    sends_reversal: bool,
+}
+
+impl<'a> BaseRun<'a> {
+    pub(super) fn of(plan: &'a Plan, fixture: &'a Fixture, runs: &mut CallBudget<'_>) -> BaseRun<'a> {
+        let scenario = Scenario::of_fixture(fixture, plan);
+        let record = runs.run_fixture(plan, &scenario);
+        let exercises = exercised(&plan.playbook, &scenario, record);
+        let sends_reversal = record.events.iter().any(|event| event.what.sent_reversal());
+        let run = NamelessRun::of(record.clone());
+        BaseRun { fixture, plan, scenario, run, body: OnceLock::new(), exercises, sends_reversal }
+    }
+
+    /// Whether the fixture shows another body under a mutant.
+    pub(super) fn shows(&self, mutant: &PlannedMutant<'_>, runs: &mut CallBudget<'_>) -> bool {
+        let may_show = |target| self.sends_reversal || self.exercises.contains(&target);
+        if !mutant.mutant.needs.is_none_or(may_show) {
+            return false;
+        }
+        match mutant.has_same_scenarios {
+            true => self.differs(&mutant.plan, &self.scenario, runs),
+            false => self.differs(&mutant.plan, &Scenario::of_fixture(self.fixture, &mutant.plan), runs),
+        }
+    }
+
+    pub(super) fn differs(&self, plan: &Plan, scenario: &Scenario<'_>, runs: &mut CallBudget<'_>) -> bool {
+        let record = runs.run_fixture(plan, scenario);
+        if self.run.is(record) {
+            return false;
+        }
+        let body = self.body.get_or_init(|| self.run.body(self.plan, &self.scenario));
+        NamelessRun::of(record.clone()).body(plan, scenario) != *body
+    }
+}
+
+/// A mutant, ready to run.
+pub(super) struct PlannedMutant<'m> {
+    mutant: &'m Mutant,
+    pub(super) plan: Plan,
+    /// Whether the fixtures have the scenarios that they have under the playbook as it is.
+    has_same_scenarios: bool,
+}
+
+impl<'m> PlannedMutant<'m> {
+    pub(super) fn new(mutant: &'m Mutant, base: &Plan, stronger: &Tools) -> PlannedMutant<'m> {
+        let plan = Plan::new(mutant.playbook.clone(), stronger);
+        PlannedMutant { mutant, has_same_scenarios: Scenario::are_same_under(base, &plan), plan }
+    }
 }
 
 /// Judges the mutants of one playbook.
-struct MutantJudge<'a> {
+pub(super) struct MutantJudge<'a> {
     name: &'a str,
     stronger: &'a Tools,
     plan: &'a Plan,
-    cases: &'a [NamedFixture],
-    runs: Vec<FixtureRun<'a>>,
-    /// Made when the first mutant survives.
-    probes: OnceLock<Vec<(Probe, RunBody)>>,
+    pub(super) fixtures: Vec<BaseRun<'a>>,
+    pub(super) probes: Vec<BaseRun<'a>>,
+    /// What the probes were made of, by name.
+    drafts: BTreeMap<String, Vec<Fixture>>,
 }
 
 impl<'a> MutantJudge<'a> {
-    fn new(name: &'a str, stronger: &'a Tools, plan: &'a Plan, cases: &'a [NamedFixture]) -> MutantJudge<'a> {
+    pub(super) fn new(
+        name: &'a str,
+        stronger: &'a Tools,
+        plan: &'a Plan,
+        cases: &'a [NamedFixture],
+        probes: &'a [Probe],
+    ) -> MutantJudge<'a> {
         let mut simulator = Simulator::new();
         let mut runs = CallBudget::new(&mut simulator, u64::MAX);
-        let runs = cases.iter().map(|case| {
-            let scenario = scenario(plan, &case.fixture);
-            let body = RunBody::of(plan, &scenario, &mut runs);
-            FixtureRun { scenario, body }
-        });
-        let runs = runs.collect();
-        MutantJudge { name, stronger, plan, cases, runs, probes: OnceLock::new() }
+        let fixtures = cases.iter().map(|case| BaseRun::of(plan, &case.fixture, &mut runs)).collect();
+        let probes = probes.iter().map(|probe| BaseRun::of(plan, &probe.fixture, &mut runs)).collect();
+        let mut drafts: BTreeMap<String, Vec<Fixture>> = BTreeMap::new();
+        for (name, draft) in coverage::drafts(plan, name) {
+            drafts.entry(name).or_default().push(draft);
+        }
+        MutantJudge { name, stronger, plan, fixtures, probes, drafts }
     }
 
     /// Makes and judges mutants block by block, and ends where `most_calls` are used up: where that is does not depend on the
@@ -175,10 +240,13 @@ impl<'a> MutantJudge<'a> {
         let mut judged = Vec::new();
         let mut mutants = mutants(loaded);
         while left > 0 {
-            let block: Vec<Mutant> = mutants.by_ref().take(BLOCK).collect();
-            if block.is_empty() {
+            let changes = mutants.next_changes(BLOCK);
+            if changes.is_empty() {
                 return judged;
             }
+            let made = map(&changes, jobs, || (), |(), change| make(loaded, change), |_| false);
+            let block = changes.iter().zip(made).filter_map(|(change, made)| mutants.mutant(change, made));
+            let block: Vec<Mutant> = block.collect();
             let judge = |simulator: &mut Simulator, mutant: &Mutant| {
                 let mut runs = CallBudget::new(simulator, left);
                 runs.count(loaded.places.tree.values() / VALUES_A_CALL);
@@ -198,72 +266,60 @@ impl<'a> MutantJudge<'a> {
     }
 
     fn judge(&self, mutant: &Mutant, runs: &mut CallBudget<'_>) -> Judgement {
-        let plan = Plan::new(mutant.playbook.clone(), self.stronger);
+        let mutant = PlannedMutant::new(mutant, self.plan, self.stronger);
         let mut by = Vec::new();
-        for (n, (case, run)) in self.cases.iter().zip(&self.runs).enumerate() {
+        for (n, run) in self.fixtures.iter().enumerate() {
             if runs.are_spent() {
                 return Judgement::NotJudged;
             }
-            let makes_keys = self.plan.playbook.studies(|study| study.makes_keys);
-            let catches = match mutant.changes_tools || self.plan.has_steps || makes_keys {
-                true => run.body.differs(&plan, &scenario(&plan, &case.fixture), runs),
-                false => run.body.differs(&plan, &run.scenario, runs),
-            };
-            by.extend(catches.then_some(n));
+            by.extend(run.shows(&mutant, runs).then_some(n));
         }
         if !by.is_empty() {
             return Judgement::Caught(by);
         }
-        match self.shown_by(mutant, &plan, runs) {
+        match self.shown_by(&mutant, runs) {
             Some(shown_by) => Judgement::Survived { shown_by },
             None if runs.are_spent() => Judgement::NotJudged,
             None => Judgement::NotShown,
         }
     }
 
-    /// A synthetic fixture, made for the playbook or the mutant, that shows the difference.
-    fn shown_by(&self, mutant: &Mutant, plan: &Plan, runs: &mut CallBudget<'_>) -> Option<RevealingFixture> {
-        let may_show = |probe: &Probe| mutant.needs.is_none_or(|target| probe.exercises.contains(&target));
-        for (probe, body) in self.probes().iter().filter(|(probe, _)| may_show(probe)) {
+    /// A synthetic fixture, made for the playbook or the mutant, that shows the difference. What is made for the mutant as it
+    /// is for the playbook shows none: the probe of the playbook has shown none, so the run asks for the same answers.
+    pub(super) fn shown_by(&self, mutant: &PlannedMutant<'_>, runs: &mut CallBudget<'_>) -> Option<RevealingFixture> {
+        for run in &self.probes {
             if runs.are_spent() {
                 return None;
             }
-            if body.differs(plan, &scenario(plan, &probe.fixture), runs) {
-                return Some(self.shown(mutant, probe, runs));
+            if run.shows(mutant, runs) {
+                return Some(self.shown(mutant.mutant, run, runs));
             }
         }
-        let made_up = probes(plan, self.name);
-        made_up.iter().for_each(|probe| runs.count(probe.fixture.calls.len()));
-        for probe in made_up.iter().filter(|probe| may_show(probe)) {
+        let drafts = coverage::drafts(&mutant.plan, self.name);
+        drafts.iter().for_each(|(_, draft)| runs.count(draft.calls.len()));
+        for (_, draft) in drafts.into_iter().filter(|(name, draft)| !self.knows(name, draft)) {
             if runs.are_spent() {
                 return None;
             }
-            let body = RunBody::of(self.plan, &scenario(self.plan, &probe.fixture), runs);
-            if body.differs(plan, &scenario(plan, &probe.fixture), runs) {
-                return Some(self.shown(mutant, probe, runs));
+            let probe = runs.probe(&mutant.plan, draft);
+            let run = BaseRun::of(self.plan, &probe, runs);
+            if run.shows(mutant, runs) {
+                return Some(self.shown(mutant.mutant, &run, runs));
             }
         }
         None
     }
 
-    /// The probes of the playbook as it is, with their bodies.
-    fn probes(&self) -> &[(Probe, RunBody)] {
-        self.probes.get_or_init(|| {
-            let mut simulator = Simulator::new();
-            let mut runs = CallBudget::new(&mut simulator, u64::MAX);
-            let all = probes(self.plan, self.name).into_iter().map(|probe| {
-                let body = RunBody::of(self.plan, &scenario(self.plan, &probe.fixture), &mut runs);
-                (probe, body)
-            });
-            all.collect()
-        })
+    /// Whether a probe of the playbook was made of the same draft; its title does not matter.
+    fn knows(&self, name: &str, draft: &Fixture) -> bool {
+        let same = |known: &Fixture| (&known.calls, &known.tools) == (&draft.calls, &draft.tools);
+        self.drafts.get(name).is_some_and(|known| known.iter().any(same))
     }
 
-    fn shown(&self, mutant: &Mutant, probe: &Probe, runs: &mut CallBudget<'_>) -> RevealingFixture {
-        let mut fixture = probe.fixture.clone();
+    pub(super) fn shown(&self, mutant: &Mutant, run: &BaseRun<'_>, runs: &mut CallBudget<'_>) -> RevealingFixture {
+        let mut fixture = run.fixture.clone();
         fixture.title = format!("{} would show here: {}", mutant.row, mutant.what);
-        let scenario = scenario(self.plan, &probe.fixture);
-        let expect = expected(self.plan, &scenario, runs.run_fixture(self.plan, &scenario));
+        let expect = expected(self.plan, &run.scenario, runs.run_fixture(self.plan, &run.scenario));
         fixture.expect.insert(self.name.to_owned(), expect);
         RevealingFixture { name: slug(&mutant.id), text: to_yaml(&fixture) }
     }

@@ -5,6 +5,8 @@ mod body;
 mod judge;
 mod mutants;
 mod runs;
+#[cfg(test)]
+mod tests;
 
 pub use accepted::{Accepted, AcceptedMutant, Section};
 pub use judge::{Judgement, MutantResult, MutationReport, RevealingFixture, Stale, judge};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::vec::IntoIter;
 
-use playproof_engine::ids::VerdictId;
+use playproof_engine::ids::{RuleId, VerdictId};
 use playproof_engine::playbook::{GuardMode, Playbook};
 use playproof_explore::coverage::Target;
 use playproof_formats::playbook::{Fingerprint, Loaded, changes, fingerprint, of_tree};
@@ -21,11 +21,12 @@ pub struct Mutant {
     pub what: String,
     /// The changed playbook.
     pub playbook: Playbook,
-    /// Whether it changes what is known of tools: then calls are others too.
-    pub(super) changes_tools: bool,
-    /// What every run that the change can show must exercise without the change, where that is known.
+    /// What every run that the change can show must exercise without the change, unless it sends a reversal; none: unknown.
     pub(super) needs: Option<Target>,
 }
+
+/// A changed playbook, if the change makes one, and its fingerprint.
+pub(super) type Made = Option<(Playbook, Fingerprint)>;
 
 /// The parts of a file that have a row for each name, and what a row is called.
 const ROWS: [(&str, &str); 8] = [
@@ -67,6 +68,21 @@ impl Mutants<'_> {
         (if *count > 1 { format!("{id}-{count}") } else { id }, row, what)
     }
 
+    /// The next changes, at most so many.
+    pub(super) fn next_changes(&mut self, most: usize) -> Vec<Change> {
+        self.changes.by_ref().take(most).collect()
+    }
+
+    /// The mutant of a change and what it made; none: that is no playbook, or a known one.
+    pub(super) fn mutant(&mut self, change: &Change, made: Made) -> Option<Mutant> {
+        let (playbook, fingerprint) = made?;
+        if !self.known.insert(fingerprint) {
+            return None;
+        }
+        let (id, row, what) = self.names(change);
+        Some(Mutant { id, row, what, playbook, needs: needs(&self.loaded.playbook, change) })
+    }
+
     /// The ids, rows and words of the changes that no mutant was made of yet, whether or not they are playbooks.
     pub(super) fn unmade(mut self) -> Vec<(String, String, String)> {
         let rest: Vec<Change> = self.changes.by_ref().collect();
@@ -78,17 +94,22 @@ impl Iterator for Mutants<'_> {
     type Item = Mutant;
 
     fn next(&mut self) -> Option<Mutant> {
-        let places = &self.loaded.places;
         loop {
             let change = self.changes.next()?;
-            let playbook = of_tree(&change.apply(&places.tree), &places.source.name);
-            let Some(playbook) = playbook.filter(|playbook| self.known.insert(fingerprint(playbook))) else { continue };
-            let (id, row, what) = self.names(&change);
-            let changes_tools = change.names.first().is_some_and(|part| part == "tools");
-            let needs = row.strip_prefix("verdict ").and_then(|name| verdict(&self.loaded.playbook, name));
-            return Some(Mutant { id, row, what, playbook, changes_tools, needs });
+            let made = make(self.loaded, &change);
+            if let Some(mutant) = self.mutant(&change, made) {
+                return Some(mutant);
+            }
         }
     }
+}
+
+/// Makes a change.
+pub(super) fn make(loaded: &Loaded, change: &Change) -> Made {
+    let places = &loaded.places;
+    let playbook = of_tree(&change.apply(&places.tree), &places.source.name)?;
+    let fingerprint = fingerprint(&playbook);
+    Some((playbook, fingerprint))
 }
 
 /// The row of a change, and the way from there to what changes.
@@ -134,9 +155,21 @@ fn guards(playbook: &Playbook) -> impl Iterator<Item = Change> {
     })
 }
 
-fn verdict(playbook: &Playbook, name: &str) -> Option<Target> {
-    let mut all = (0..).map(VerdictId).zip(&playbook.verdicts);
-    all.find(|(_, verdict)| *verdict.name == *name).map(|(id, _)| Target::Verdict(id))
+/// What the runs that a change can show exercise: a changed verdict is given, and a rule that goes, gives another verdict or
+/// leaves its place to the next one is the first that matches.
+fn needs(playbook: &Playbook, change: &Change) -> Option<Target> {
+    let names: Vec<&str> = change.names.iter().map(String::as_str).collect();
+    match (&names[..], &change.what) {
+        (["verdicts", name, ..], _) => {
+            let mut all = (0..).map(VerdictId).zip(&playbook.verdicts);
+            all.find(|(_, verdict)| *verdict.name == **name).map(|(id, _)| Target::Verdict(id))
+        }
+        (["classify", name], What::Dropped | What::Behind(_)) | (["classify", name, "verdict"], _) => {
+            let mut all = (0..).map(RuleId).zip(&playbook.rules);
+            all.find(|(_, rule)| *rule.name == **name).map(|(id, _)| Target::Rule(id))
+        }
+        _ => None,
+    }
 }
 
 /// A text as part of an id: letters, digits and single dashes.

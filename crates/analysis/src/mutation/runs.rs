@@ -1,6 +1,8 @@
 //! Counts simulated calls, so that the bound of a judgement does not depend on time.
 
+use playproof_engine::fixture::Fixture;
 use playproof_engine::sim::{Plan, Scenario, SimulationRecord, Simulator};
+use playproof_explore::coverage::Probe;
 
 /// A simulator with a budget of calls.
 pub(super) struct CallBudget<'a> {
@@ -19,6 +21,12 @@ impl<'a> CallBudget<'a> {
     pub fn run_fixture(&mut self, plan: &Plan, scenario: &Scenario<'_>) -> &SimulationRecord {
         self.count(scenario.calls.len());
         self.simulator.run_fixture(plan, scenario)
+    }
+
+    /// The fixture of a draft, without the answers that its run does not ask for.
+    pub fn probe(&mut self, plan: &Plan, draft: Fixture) -> Fixture {
+        self.count(draft.calls.len());
+        Probe::of(plan, String::new(), draft, self.simulator).fixture
     }
 
     /// Counts calls that were simulated elsewhere.

@@ -385,6 +385,15 @@ fn a_changed_fact_of_a_tool_is_caught_by_a_call_of_it() {
 }
 
 #[test]
+fn another_tool_of_an_action_is_caught_by_a_call_of_the_action() {
+    let text = SMALL.replace("when: { kind: slow }", "when: { kind: slow, tool: t }");
+    let text = text.replace("limits:", "actions: { buy: { tool: t } }\nlimits:");
+    let buys = DENIED.replace("{ tool: t, idempotency_key: k }", "{ action: buy, idempotency_key: k }");
+    let report = judged(&text, &[case("buys", &buys.replace("kind: denied, status: 403", "kind: slow"))], &[], 1);
+    assert_eq!(*judgement(&report, "action buy/tool-drop"), Judgement::Caught(vec![0]));
+}
+
+#[test]
 fn another_fact_of_a_tool_is_another_one_also_where_its_row_leaves_it_out() {
     let playbook = playbook(&SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:"));
     let of_tools = mutants(&playbook).filter(|mutant| mutant.row.starts_with("tool"));

@@ -104,6 +104,14 @@ impl<'a> Scenario<'a> {
         Scenario { calls, later, cancelled, crash, keys: fixture.keys, before, runs, tools, servers, key_names, args }
     }
 
+    /// Whether a fixture has the same scenario under both plans: its calls depend on nothing else.
+    pub fn are_same_under(one: &Plan, other: &Plan) -> bool {
+        let makes_keys = |plan: &Plan| plan.playbook.studies(|study| study.makes_keys);
+        one.tools == other.tools
+            && one.playbook.actions == other.playbook.actions
+            && makes_keys(one) == makes_keys(other)
+    }
+
     /// The names of its servers, by `ServerId`.
     pub(super) fn server_names(&self) -> Vec<String> {
         self.servers.names().iter().map(|name| name.to_string()).collect()

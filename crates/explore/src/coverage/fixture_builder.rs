@@ -182,10 +182,7 @@ impl FixtureBuilder {
         if let Some(graph) = plan.playbook.graph.as_ref().filter(|_| !self.keeps_order) {
             self.lead_through(plan, graph)?;
         }
-        self.rename_examples(plan);
-        if !self.tools.iter().all(|row| is_true_of(plan, row)) {
-            return None;
-        }
+        self.rename_examples(plan)?;
         for call in self.calls.iter_mut().filter(|call| call.args == ARGS) {
             if let Some(schema) = plan.schema(&call.tool) {
                 schema.example().clone_into(&mut call.args);
@@ -228,14 +225,20 @@ impl FixtureBuilder {
         Some(())
     }
 
-    fn rename_examples(&mut self, plan: &Plan) {
-        for row in &mut self.tools {
-            let Some(other) = other_example(plan, row) else { continue };
+    /// Puts another example in the place of each that the playbook declares to be something else; none: it declares a tool
+    /// that is no example, or the other one too, to be something else.
+    fn rename_examples(&mut self, plan: &Plan) -> Option<()> {
+        for row in self.tools.iter_mut().filter(|row| !is_true_of(plan, row)) {
+            let other = other_example(&row.pattern)?;
             for call in self.calls.iter_mut().filter(|call| call.tool == row.pattern) {
                 other.clone_into(&mut call.tool);
             }
             row.pattern = other;
+            if !is_true_of(plan, row) {
+                return None;
+            }
         }
+        Some(())
     }
 
     /// Gives the calls, which are all of one tool, an action that the graph knows, and returns which of its steps meets their

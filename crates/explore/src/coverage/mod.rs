@@ -14,5 +14,6 @@ mod tests;
 
 pub use edges::led_in;
 pub use measure::{CoverageReport, NamedFixture, Suggestion, TargetResult, TargetState, measure};
-pub use probes::{Probe, probes};
+pub use observe::exercised;
+pub use probes::{Probe, drafts, probes};
 pub use target::{Cell, CircuitStep, Target, TargetKind, targets};

@@ -12,7 +12,7 @@ use playproof_engine::playbook::Playbook;
 use playproof_engine::sim::{DrivenCall, Scenario, SimulationRecord};
 
 /// Every target that the run exercises, except rows of tool facts, which its events do not show.
-pub(super) fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeSet<Target> {
+pub fn exercised(playbook: &Playbook, scenario: &Scenario<'_>, record: &SimulationRecord) -> BTreeSet<Target> {
     let mut targets = BTreeSet::new();
     let told = record.told.iter().filter_map(|told| told.verdict);
     targets.extend(told.filter(|verdict| playbook.verdict(*verdict).tell.is_some()).map(Target::Told));

@@ -1,6 +1,8 @@
 //! Generates example texts for regular expressions, globs and message tests. An example is a guess; the classifier
 //! decides.
 
+use std::collections::BTreeMap;
+
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use playproof_engine::playbook::{MessageOp, MessageTest};
@@ -92,10 +94,20 @@ pub fn of_glob(glob: &str) -> String {
     name
 }
 
+/// Texts of regular expressions, by pattern: each pair of rules asks for those of both.
+#[derive(Debug, Default)]
+pub struct RegexTexts(BTreeMap<String, Vec<String>>);
+
+impl RegexTexts {
+    fn of(&mut self, pattern: &str) -> Vec<String> {
+        self.0.entry(pattern.to_owned()).or_insert_with(|| of_regex(pattern)).clone()
+    }
+}
+
 /// Messages for which all of `tests` probably hold, the simplest first; an empty message without tests.
-pub fn of_tests(tests: &[MessageTest]) -> Vec<String> {
-    let texts = |test: &MessageTest| match test.op {
-        MessageOp::Matches => test.any_of.iter().flat_map(|pattern| of_regex(pattern)).collect(),
+pub fn of_tests(tests: &[MessageTest], regexes: &mut RegexTexts) -> Vec<String> {
+    let mut texts = |test: &MessageTest| match test.op {
+        MessageOp::Matches => test.any_of.iter().flat_map(|pattern| regexes.of(pattern)).collect(),
         _ => test.any_of.clone(),
     };
     if let Some(whole) = tests.iter().find(|test| test.op == MessageOp::Equals) {
@@ -145,7 +157,7 @@ mod tests {
             vec![words("not found"), words("no seat")],
             vec![words("not found"), starts],
         ] {
-            let message = &of_tests(&tests)[0];
+            let message = &of_tests(&tests, &mut RegexTexts::default())[0];
             let framed = |test: &MessageTest| clause::is_framed(message, &test.any_of[0]);
             let clauses = tests.iter().filter(|test| test.op == MessageOp::Clause);
             assert!(clauses.clone().all(framed), "{message}");

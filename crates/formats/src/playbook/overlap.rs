@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::example_texts;
+use super::example_texts::{self, RegexTexts};
 use crate::steps;
 use playproof_engine::glob::{Glob, is_glob};
 use playproof_engine::playbook::{
@@ -74,7 +74,8 @@ impl<'a> Compared<'a> {
 
     fn examples(&self) -> &[String] {
         let all_hold = |message: &String| self.messages.hold(message);
-        let examples = || example_texts::of_tests(self.when.messages()).into_iter().filter(all_hold).collect();
+        let texts = || example_texts::of_tests(self.when.messages(), &mut RegexTexts::default());
+        let examples = || texts().into_iter().filter(all_hold).collect();
         self.messages.examples.get_or_init(examples)
     }
 }

@@ -22,9 +22,30 @@ pub struct Probe {
     pub exercises: BTreeSet<Target>,
 }
 
-/// Fixtures that try each rule, each verdict in each cell, each guard, each limit and each row of tool facts; the
-/// simplest first. `playbook` is the playbook's name in fixtures.
+/// Fixtures that try each rule, each verdict in each cell, each guard, each limit and each row of tool facts, without the
+/// answers that nothing asks for, each once; the simplest first. `playbook` is the playbook's name in fixtures.
 pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
+    let mut simulator = Simulator::new();
+    let mut probes: Vec<Probe> = Vec::new();
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    let mut known = BTreeSet::new();
+    for (name, draft) in drafts(plan, playbook) {
+        let mut probe = Probe::of(plan, name, draft, &mut simulator);
+        if !known.insert(format!("{:?}{:?}", probe.fixture.calls, probe.fixture.tools)) {
+            continue;
+        }
+        let count = names.entry(probe.name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            probe.name = format!("{}-{count}", probe.name);
+        }
+        probes.push(probe);
+    }
+    probes
+}
+
+/// The same by name, with all answers. Several may have one name, and several may become the same probe.
+pub fn drafts(plan: &Plan, playbook: &str) -> Vec<(String, Fixture)> {
     let generator = Generator::new(plan);
     let mut drafts = calls::for_rules(&generator);
     drafts.extend(calls::for_cells(&generator));
@@ -37,27 +58,20 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     drafts.extend(circuits::for_circuits(&generator));
     drafts.extend(order::for_graph(&generator));
     drafts.extend(order::for_steps(&generator));
-    let mut simulator = Simulator::new();
-    let mut probes: Vec<Probe> = Vec::new();
-    let mut names: BTreeMap<String, usize> = BTreeMap::new();
-    let mut known = BTreeSet::new();
-    for (name, draft) in drafts {
-        let Some(mut fixture) = draft.build(plan, playbook) else { continue };
+    drafts.into_iter().filter_map(|(name, draft)| Some((name, draft.build(plan, playbook)?))).collect()
+}
+
+impl Probe {
+    /// Of a draft: its run tells which answers it needs.
+    pub fn of(plan: &Plan, name: String, mut fixture: Fixture, simulator: &mut Simulator) -> Probe {
         let scenario = Scenario::of_fixture(&fixture, plan);
         let own = (0..).zip(&scenario.calls).filter(|(_, call)| call.step.is_none());
         let places: Vec<usize> = own.map(|(place, _)| place).collect();
         let record = simulator.run_fixture(plan, &scenario);
         let exercises = exercised(&plan.playbook, &scenario, record);
         remove_unused_answers(&mut fixture, &places, record);
-        if !known.insert(format!("{:?}{:?}", fixture.calls, fixture.tools)) {
-            continue;
-        }
-        let count = names.entry(name.clone()).or_default();
-        *count += 1;
-        let name = if *count == 1 { name } else { format!("{name}-{count}") };
-        probes.push(Probe { name, fixture, exercises });
+        Probe { name, fixture, exercises }
     }
-    probes
 }
 
 /// Removes the answers that the run did not request; `places` are those of the fixture's calls. Those of steps stay.
