@@ -58,14 +58,22 @@ impl<T> Window<T> {
     /// The number of the newest item with this hash.
     #[inline]
     pub fn find(&self, hash: u128) -> Option<u64> {
-        let mut number = self.newest[self.bucket(hash)];
-        loop {
-            let slot = self.slots.get(self.index(number)?)?;
-            if slot.hash == hash {
-                return Some(number);
+        self.find_all(hash).next()
+    }
+
+    /// The numbers of the items with this hash, the newest first.
+    #[inline]
+    pub fn find_all(&self, hash: u128) -> impl Iterator<Item = u64> {
+        let mut next = self.newest[self.bucket(hash)];
+        std::iter::from_fn(move || {
+            loop {
+                let (number, slot) = (next, self.slots.get(self.index(next)?)?);
+                next = slot.before;
+                if slot.hash == hash {
+                    return Some(number);
+                }
             }
-            number = slot.before;
-        }
+        })
     }
 
     /// Prefetches what [`Window::find`] and [`Window::push`] read for these hashes; all at once, so that the waits for

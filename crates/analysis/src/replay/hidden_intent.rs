@@ -162,10 +162,45 @@ struct Refused {
 struct RunRow {
     /// Effects of those without a key, if each that may have acted has.
     effects: [u32; 2],
-    /// The first two keys (0: none) under which one acted or may have, and when the first under it was made.
-    acted: [[Option<(u64, Moment)>; 2]; 2],
+    /// The first key (0: none) under which one with arguments acted or may have, and when the first under it was made.
+    first: Option<(u64, Moment)>,
+    /// Few have more.
+    more: Option<Box<MoreOfRun>>,
+}
+
+/// What is known of few tools of a run, of calls with arguments and of those without.
+#[derive(Debug, Default)]
+struct MoreOfRun {
+    /// The first keys under which one acted or may have: the second one with arguments, and two without.
+    acted: (Option<(u64, Moment)>, [Option<(u64, Moment)>; 2]),
     /// When the first of each was refused for good.
     refused: [Option<Moment>; 2],
+}
+
+impl RunRow {
+    /// The first two keys under which a write acted or may have, of those without arguments or of those with.
+    fn acted(&self, is_without: bool) -> [Option<(u64, Moment)>; 2] {
+        let more = self.more.as_ref().map(|more| more.acted).unwrap_or_default();
+        if is_without { more.1 } else { [self.first, more.0] }
+    }
+
+    /// Takes a write under a key that acted or may have.
+    fn take(&mut self, is_without: bool, key: u64, made: Moment) {
+        let known = self.acted(is_without);
+        if known.iter().flatten().any(|(known, _)| *known == key) || known[1].is_some() {
+            return;
+        }
+        let place = match (is_without, known[0].is_some()) {
+            (false, false) => &mut self.first,
+            (false, true) => &mut self.more().acted.0,
+            (true, is_second) => &mut self.more().acted.1[usize::from(is_second)],
+        };
+        *place = Some((key, made));
+    }
+
+    fn more(&mut self) -> &mut MoreOfRun {
+        self.more.get_or_insert_default()
+    }
 }
 
 /// Why a denial or a processed key before a call may be about it.
@@ -228,7 +263,7 @@ impl HiddenIntents {
         if rows.is_some_and(|rows| rows.iter().any(acted)) {
             return true;
         }
-        let others = self.run_of(sent).map(|row| row.acted[usize::from(sent.args != 0)]);
+        let others = self.run_of(sent).map(|row| row.acted(sent.args != 0));
         let mut others = others.into_iter().flatten().flatten();
         others.any(|(key, since)| (key == 0 || key != sent.key) && is_known(since))
     }
@@ -236,7 +271,8 @@ impl HiddenIntents {
     /// Whether, at a moment, a call of the run may be known to have been refused for good that may be the same request,
     /// because the arguments of one of both are not recorded.
     pub fn may_be_refused(&self, sent: &SentIn, now: Moment) -> bool {
-        let refused = self.run_of(sent).and_then(|row| row.refused[usize::from(sent.args != 0)]);
+        let more = self.run_of(sent).and_then(|row| row.more.as_ref());
+        let refused = more.and_then(|more| more.refused[usize::from(sent.args != 0)]);
         refused.is_some_and(|ended| !ended.is_after(now))
     }
 
@@ -278,7 +314,7 @@ impl HiddenIntents {
         }
         if let Some(ended) = seen.ended.filter(|_| is_refused) {
             if let Some(row) = self.run_row(&sent) {
-                row.refused[usize::from(sent.args == 0)].get_or_insert(ended);
+                row.more().refused[usize::from(sent.args == 0)].get_or_insert(ended);
             }
             let mut rows = self.rows_of(sent.request().into());
             let refused = Refused { ended, denied: seen.denied, processed: seen.processed };
@@ -298,11 +334,7 @@ impl HiddenIntents {
         }
         let Some(row) = self.run_row(sent) else { return 0 };
         let own_place = usize::from(sent.args == 0);
-        let acted = row.acted.get_mut(own_place).into_iter().flatten();
-        let is_own = |acted: &&mut Option<(u64, Moment)>| acted.is_none_or(|(key, _)| key == sent.key);
-        if let Some(first) = acted.into_iter().find(is_own) {
-            first.get_or_insert((sent.key, made));
-        }
+        row.take(sent.args == 0, sent.key, made);
         if sent.key != 0 {
             return 0;
         }
