@@ -158,17 +158,19 @@ fn a_request_that_was_out_is_interrupted_and_one_that_never_left_is_sent_after_t
 #[test]
 fn a_fixture_can_say_when_its_dispatcher_dies() {
     let place = Place::new();
-    for (crash, effects, outcome) in [
-        ("{ at_ms: 50 }", 1, "outcome: escalated, effect: unknown, attempts: 1, queue: ambiguous_effects"),
-        ("{ at_ms: 5000, restart_ms: 9 }", 1, "outcome: succeeded"),
-        ("{ after: refund }", 1, "outcome: succeeded"),
+    let is_nothing = "crash: expected something that it interrupts at";
+    for (crash, effects, outcome, said) in [
+        ("{ at_ms: 50 }", 1, "outcome: escalated, effect: unknown, attempts: 1, queue: ambiguous_effects", None),
+        ("{ at_ms: 5000, restart_ms: 9 }", 1, "outcome: succeeded", Some("5000 ms, got nothing: all was over")),
+        ("{ after: refund }", 1, "outcome: succeeded", Some("100 ms, got nothing: all was over")),
     ] {
         let text = REFUND.replace("{ outcome: succeeded }", &format!("{{ {outcome} }}"));
         place.write(
             "f.yaml",
             &format!("{}, effects: {effects} }} }}\ncrash: {crash}\n", text.trim_end().trim_end_matches(" } }")),
         );
-        place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(0);
+        let ran = place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(i32::from(said.is_some()));
+        assert_eq!(ran.out.contains(is_nothing), said.is_some_and(|said| ran.out.contains(said)), "{ran:?}");
     }
     place.run(&["replay", "f.yaml", "--playbook", "standard", "--record", "t.jsonl"]).exits(2);
     place.write("f.yaml", &format!("{REFUND}crash: {{ after: other }}\n"));
@@ -225,7 +227,7 @@ expect: { standard: { read: { outcome: succeeded_after_compensation, attempts: 3
         assert_eq!(page.matches("crash; restarted at 1,000 ms").count(), 1, "{page}");
     }
     place.write("f.yaml", &text.replace("at_ms: 100,", "at_ms: 9000,"));
-    let ended = place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(0).out;
+    let ended = place.run(&["replay", "f.yaml", "--playbook", "standard"]).exits(1).out;
     assert!(!ended.contains("crash;"), "the call had ended: {ended}");
 }
 

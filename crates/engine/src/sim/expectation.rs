@@ -70,6 +70,10 @@ pub fn contradictions(
     check.holds("peak_in_flight", expect.peak_in_flight, &record.peak_in_flight());
     check.holds("sends", expect.sends, &record.tallies.iter().map(|tally| tally.sends).sum());
     check_findings(&mut check, expect.findings.as_deref(), record);
+    if let Some(death) = record.death.filter(|death| record.events.iter().all(|event| event.at < death.back)) {
+        let expected = format!("something that it interrupts at {} ms", death.at.since(Instant::ZERO));
+        check.holds("crash", Some(expected), &"nothing: all was over".to_owned());
+    }
     for (server, state) in &expect.circuits {
         let actual = format!("{server}: {}", circuit(server, plan, record));
         check.holds("circuits", Some(format!("{server}: {state}")), &actual);

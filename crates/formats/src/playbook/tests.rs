@@ -45,6 +45,20 @@ pub(super) fn loaded(parts: &str) -> Loaded {
     parse(Source::whole("t", format!("{LEAST}{parts}"))).unwrap_or_else(|report| panic!("{report}"))
 }
 
+#[test]
+fn a_value_that_is_nearly_right_is_named_with_what_to_write_and_nothing_that_follows_from_it() {
+    for (from, to, underlined, help) in [
+        ("queues: [q, on_call]", "queues: q, on_call", "q, on_call", "write `queues: [q, on_call]`"),
+        ("classify", "limits: { deadline_ms: 60_000 }\nclassify", "60_000", "write `60000`"),
+        ("classify", "tools: { *.x: {} }\nclassify", "*.x", "put a text that begins with `*` in quotes: `\"*.x\"`"),
+        ("classify", "max_attempts: 3\nclassify", "max_attempts", "write `limits: { max_attempts: 3 }`"),
+    ] {
+        let said = diagnostics(&LEAST.replace(from, to));
+        let all: Vec<_> = said.iter().map(|(said, at)| (at.as_str(), said.help.as_deref())).collect();
+        assert_eq!(all, [(underlined, Some(help))], "{to}");
+    }
+}
+
 /// What is underlined in the least playbook with these parts.
 pub(super) fn wrong(parts: &str) -> Vec<String> {
     diagnostics(&format!("{LEAST}{parts}")).into_iter().map(|(_, underlined)| underlined).collect()

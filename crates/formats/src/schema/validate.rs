@@ -7,7 +7,7 @@ use super::at::At;
 use super::part::{Fault, Others, Part, Type};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::steps;
-use crate::yaml::{MapEntry, Node, NodeKind, Scalar, in_millis, millis, one_of, shorten};
+use crate::yaml::{MapEntry, Node, NodeKind, Scalar, flow, in_millis, millis, one_of, resolve, scalar, shorten};
 
 /// The longest label below a value, in bytes. The message above it says the same, and is wrapped.
 const LABEL: usize = 60;
@@ -83,7 +83,9 @@ fn map(at: At<'_>, entries: &[MapEntry], key: &str) {
         let is_choice = |entry: &&MapEntry| choice.keys.iter().any(|key| **key == *entry.key);
         let chosen: Vec<&MapEntry> = entries.iter().filter(is_choice).collect();
         if choice.is_needed && chosen.is_empty() && choice.keys.iter().all(|key| is_missing(&key)) {
-            missing(at, &name, &one_of(choice.keys.iter().map(String::as_str)), written(at).map(write));
+            let first = || choice.keys.iter().find_map(|key| writes(at, *part.keys.get(key)?, key));
+            let help = first().filter(|_| !entries.is_empty()).or_else(|| written(at).map(write));
+            missing(at, &name, &one_of(choice.keys.iter().map(String::as_str)), help);
         } else if choice.is_exclusive && chosen.len() > 1 {
             several(at, &name, &chosen);
         }
@@ -131,6 +133,14 @@ fn unknown_keys(at: At<'_>, name: &str, entries: &[MapEntry], unknown: &[&MapEnt
     let known: Vec<String> = keys.keys().take(MOST_LISTED).map(|key| format!("`{key}`")).collect();
     let known = format!("known keys: {}", known.join(", "));
     let mut suggested = Vec::new();
+    if let Some((help, meant)) = misplaced(at, entries, unknown) {
+        let named: Vec<String> = unknown.iter().map(|entry| format!("`{}`", shorten(&entry.key))).collect();
+        let keys = if named.len() == 1 { "key" } else { "keys" };
+        let said = Diagnostic::error("unknown_key", format!("{name} has no {keys} {}", named.join(", ")));
+        let label = |said: Diagnostic, entry: &&MapEntry| said.at(entry.key_span.clone(), "unknown key");
+        at.report(unknown.iter().fold(said, label).help(help));
+        return meant;
+    }
     for entry in unknown {
         at.problems().push_with(|| {
             steps::count(free.len());
@@ -153,6 +163,34 @@ fn unknown_keys(at: At<'_>, name: &str, entries: &[MapEntry], unknown: &[&MapEnt
         });
     }
     suggested
+}
+
+/// Where keys belong that a map does not know: what to write, and the keys that are then not missing.
+fn misplaced(at: At<'_>, entries: &[MapEntry], unknown: &[&MapEntry]) -> Option<(String, Vec<&'static str>)> {
+    let has = |number: usize, entry: &MapEntry| {
+        let parts = at.with(at.node(), number).all_alternatives();
+        let inner = parts.iter().find_map(|one| one.part().keys.get(&*entry.key));
+        inner.is_some_and(|inner| at.with(&entry.value, *inner).fits())
+    };
+    let keys = &at.part().keys;
+    let is_item = |one: &At<'_>| one.part().items.is_some_and(|item| entries.iter().all(|entry| has(item, entry)));
+    if at.all_alternatives().iter().any(is_item) {
+        return Some((write(format!("[{}]", in_braces(entries.iter()))), keys.keys().map(String::as_str).collect()));
+    }
+    let mut below = keys.iter().filter(|(_, number)| unknown.iter().all(|entry| has(**number, entry)));
+    let (key, _) = below.next().filter(|_| below.next().is_none())?;
+    let help = match entries.iter().any(|entry| *entry.key == **key) {
+        true => format!("write {} inside of `{key}`", if unknown.len() == 1 { "it" } else { "them" }),
+        false => write(format!("{key}: {}", in_braces(unknown.iter().copied()))),
+    };
+    Some((help, vec![key]))
+}
+
+/// Entries of a file as a map in one line, unless it is long.
+fn in_braces<'e>(entries: impl Iterator<Item = &'e MapEntry>) -> String {
+    let pairs = entries.map(|entry| format!("{}: {}", scalar(&entry.key), flow(&entry.value)));
+    let text = pairs.collect::<Vec<_>>().join(", ");
+    format!("{{ {} }}", if text.len() <= LABEL { &text } else { "..." })
 }
 
 /// A key in place of another one, with the value that is written, which fits it too.
@@ -332,10 +370,17 @@ fn meant(node: &Node, all: &[At<'_>], key: &str) -> Option<String> {
         if let (true, Some(ms)) = (key.ends_with("_ms"), millis(text, None)) {
             return Some(format!("write `{ms}`, in milliseconds"));
         }
-        return text.parse::<f64>().is_ok().then(|| format!("write `{}` without quotes", shorten(text)));
+        let plain = text.replace(['_', '\''], "");
+        let how = if plain == **text { " without quotes" } else { "" };
+        return plain.parse::<f64>().is_ok().then(|| format!("write `{}`{how}", shorten(&plain)));
+    }
+    if (*value == Scalar::Null || text.eq_ignore_ascii_case("none"))
+        && all.iter().any(|one| one.part().takes(Type::List) && one.part().size.0 == 0)
+    {
+        return Some(format!("write `{key}: []` for none"));
     }
     let holds = |one: &&At<'_>| one.part().items.is_some_and(|items| one.with(node, items).fits());
-    if all.iter().any(|one| holds(&one)) {
+    if all.iter().any(|one| holds(&one) || holds_each(*one, text)) {
         return Some(format!("write `{key}: [{}]`", shorten(text)));
     }
     let quoted = Node { span: node.span.clone(), kind: NodeKind::Scalar { text: text.clone(), value: Scalar::Text } };
@@ -343,6 +388,15 @@ fn meant(node: &Node, all: &[At<'_>], key: &str) -> Option<String> {
         return Some(format!("write it in quotes: `\"{}\"`", shorten(text)));
     }
     wrapped(node, all)
+}
+
+/// Whether a list takes each of the words that a text has between commas.
+fn holds_each(at: At<'_>, text: &str) -> bool {
+    let Some(items) = at.part().items.filter(|_| text.contains(',')) else { return false };
+    text.split(',').map(str::trim).all(|word| {
+        let node = Node { span: at.span(), kind: NodeKind::Scalar { text: word.into(), value: resolve(word) } };
+        !word.is_empty() && at.with(&node, items).fits()
+    })
 }
 
 /// What people mean by a word or a number that they write in the place of a part.

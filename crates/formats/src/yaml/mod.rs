@@ -35,4 +35,5 @@ pub use problems::Problems;
 pub(crate) use quantity::{in_millis, millis, one_of};
 pub use read::{MAX_BYTES, MAX_KEY, parse, recording, tree};
 pub use scalar::range;
+pub(crate) use scalar::resolve;
 pub use write::{GUESSED, flow, quoted, scalar};

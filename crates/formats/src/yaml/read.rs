@@ -353,9 +353,7 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
         ErrorKind::UnclosedQuotedScalar => ("a quote is opened and never closed".into(), Some("close the quote")),
         ErrorKind::UnclosedFlowCollection { open } => (format!("a `{open}` is opened and never closed"), None),
         ErrorKind::MismatchedFlowCollectionEnd { open, close } => (format!("`{close}` does not close `{open}`"), None),
-        ErrorKind::UnknownAnchor => {
-            ("this alias has no anchor before it".into(), Some("name the anchor with `&` first"))
-        }
+        ErrorKind::UnknownAnchor => return unknown_anchor(text, start),
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
             ("a `:` has no place here".into(), Some("put a text that holds `: ` in quotes, and check the indentation"))
         }
@@ -382,6 +380,17 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
+}
+
+/// The error for an alias without its anchor: most often a text such as `*.refund`.
+fn unknown_anchor(text: &str, start: usize) -> Diagnostic {
+    let rest = text.get(start..).unwrap_or_default();
+    let ends = rest.find(|c: char| c.is_whitespace() || ",[]{}".contains(c)).unwrap_or(rest.len());
+    let alias = rest.get(..ends).unwrap_or_default().trim_end_matches(':');
+    let (said, anchor) = (super::node::shorten(alias), super::node::shorten(alias.trim_start_matches('*')));
+    Diagnostic::error("yaml_syntax", format!("`{said}` is an alias, and no anchor `&{anchor}` is before it"))
+        .at(start..start + alias.len(), "YAML reads `*` as an alias")
+        .help(format!("put a text that begins with `*` in quotes: `\"{said}\"`"))
 }
 
 /// The tab among the blanks that begin the line of byte `at` or the next (a text may go on there), whatever error

@@ -3,7 +3,7 @@
 use super::node::Scalar;
 
 /// How the core schema reads the plain scalar `text`.
-pub(super) fn resolve(text: &str) -> Scalar {
+pub(crate) fn resolve(text: &str) -> Scalar {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Scalar::Null,
         "true" | "True" | "TRUE" => return Scalar::Bool(true),

@@ -20,7 +20,7 @@ const ANY_ACTION: &str = "*";
 
 /// The actions and the graph over them.
 pub(super) fn ordered(root: At<'_>, queues: &Declared) -> Option<(Vec<Action>, Option<Graph>)> {
-    let mut names = Declared::new("action");
+    let mut names = Declared::new("action", root.get("actions"));
     let actions = actions(root, &mut names);
     let graph = match (root.get("graph"), root.get("actions")) {
         (Some(at), None) => {
@@ -106,12 +106,9 @@ fn next(at: At<'_>, names: &Declared) -> Option<Vec<Vec<ActionId>>> {
     let mut is_written = vec![false; names.len()];
     for (name, value) in at.entries() {
         let read = row(value, names);
-        match names.number(name.text).map(usize::from) {
-            Some(action) => {
-                is_written[action] = true; // ids count the names
-                rows[action] = read;
-            }
-            None => at.dangling(&name, "action", names.names()),
+        if let Some(action) = names.find_key(&name, at).map(usize::from) {
+            is_written[action] = true; // ids count the names
+            rows[action] = read;
         }
     }
     for ((name, place), _) in names.names().zip(names.places()).zip(is_written).filter(|(_, is_written)| !is_written) {

@@ -14,15 +14,18 @@ use crate::yaml::Key;
 pub(super) struct Declared {
     /// The word for one in messages: `queue`.
     what: &'static str,
+    /// Whether the names could be read; else none is said to be missing.
+    is_read: bool,
     names: Vec<Arc<str>>,
     places: Vec<Range<usize>>,
     numbers: BTreeMap<Arc<str>, u16>,
 }
 
 impl Declared {
-    /// No names yet.
-    pub fn new(what: &'static str) -> Declared {
-        Declared { what, names: Vec::new(), places: Vec::new(), numbers: BTreeMap::new() }
+    /// No names yet of those that are written at a place, where one is.
+    pub fn new(what: &'static str, at: Option<At<'_>>) -> Declared {
+        let is_read = at.is_none_or(At::fits);
+        Declared { what, is_read, names: Vec::new(), places: Vec::new(), numbers: BTreeMap::new() }
     }
 
     /// Declares `key`; reports errors through `at`.
@@ -55,10 +58,14 @@ impl Declared {
 
     /// The id of the name at `at`; an undeclared one is reported.
     pub fn find(&self, at: At<'_>) -> Option<u16> {
-        let name = at.text()?;
-        let found = self.number(name);
-        if found.is_none() {
-            at.dangling(&Key { text: name, span: at.span() }, self.what, self.names());
+        self.find_key(&at.key()?, at)
+    }
+
+    /// The id of `key`; an undeclared one is reported through `at`.
+    pub fn find_key(&self, key: &Key<'_>, at: At<'_>) -> Option<u16> {
+        let found = self.number(key.text);
+        if found.is_none() && self.is_read {
+            at.dangling(key, self.what, self.names());
         }
         found
     }

@@ -130,7 +130,7 @@ fn study(at: At<'_>) -> Option<Study> {
 }
 
 fn context(root: At<'_>, max_attempts: u32) -> Context<'_> {
-    let mut queues = Declared::new("queue");
+    let mut queues = Declared::new("queue", root.get("queues"));
     for queue in root.get("queues").into_iter().flat_map(At::items) {
         if let Some(name) = queue.key() {
             queues.declare(&name, queue);
@@ -150,7 +150,7 @@ fn context(root: At<'_>, max_attempts: u32) -> Context<'_> {
 
 /// The declared names, and the verdicts if all are valid.
 fn verdicts(context: &Context<'_>, root: At<'_>) -> (Declared, Option<Vec<Verdict>>) {
-    let mut declared = Declared::new("verdict");
+    let mut declared = Declared::new("verdict", root.get("verdicts"));
     let mut written = Vec::new();
     for (name, body) in root.get("verdicts").into_iter().flat_map(At::entries) {
         declared.declare(&name, body);
@@ -171,7 +171,7 @@ fn rules(root: At<'_>, verdicts: &Declared) -> Option<Vec<Rule>> {
             return None;
         }
     }
-    let mut names = Declared::new("rule");
+    let mut names = Declared::new("rule", Some(written));
     written.all(|at| rule::rule(at, &mut names, verdicts))
 }
 

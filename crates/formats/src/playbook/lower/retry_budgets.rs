@@ -26,7 +26,7 @@ impl RetryBudgets {
 
 /// The `retry_budgets` of a playbook.
 pub(super) fn retry_budgets(root: At<'_>) -> RetryBudgets {
-    let mut names = Declared::new("retry budget");
+    let mut names = Declared::new("retry budget", root.get("retry_budgets"));
     let mut budgets = Vec::new();
     for (name, at) in root.get("retry_budgets").into_iter().flat_map(At::entries) {
         names.declare(&name, at);
