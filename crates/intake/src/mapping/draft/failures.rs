@@ -57,7 +57,7 @@ fn signal(field: &FieldStats) -> Option<FailureSignal> {
         return status_words(field);
     }
     let error = field.rank("message").is_some() || names::has("error", &name);
-    let is_exception = field.rank("code").is_some() && name.starts_with("exc"); // `exc_type`
+    let is_exception = name.starts_with("exc") && (error || field.rank("code").is_some()); // `exc_msg`, `exc_type`
     let is_error =
         is_exception || error && (name.contains("err") || name.contains("exception") || name.contains("failure"));
     let in_error = field.steps.iter().rev().skip(1).any(|above| names::has("error", &names::plain(above)));

@@ -163,8 +163,9 @@ fn has_answers(survey: &Survey, roles: &RowRoles) -> bool {
 }
 
 fn unmapped(survey: &Survey, missing: &'static str) -> Unmapped {
-    let fields = survey.fields.values().filter(|field| field.scalars() > 0).map(|field| field.path.clone());
-    Unmapped { missing, fields: fields.take(NAMED).collect() }
+    let fields = survey.fields.values().filter(|field| field.scalars() > 0).map(|field| &field.path);
+    let all: BTreeSet<&String> = fields.chain(&survey.in_args).collect();
+    Unmapped { missing, fields: all.into_iter().take(NAMED).cloned().collect() }
 }
 
 /// The field that most probably holds the tool's name. Fields such as `name` hold many kinds of names; beside arguments they

@@ -77,11 +77,13 @@ impl FieldStats {
 pub(super) struct Survey {
     pub(super) rows: usize,
     pub(super) fields: BTreeMap<String, FieldStats>,
+    /// The paths of single values in what is named like arguments: none of them has a role.
+    pub(super) in_args: BTreeSet<String>,
 }
 
 impl Survey {
     pub(super) fn of(rows: &[&Value]) -> Survey {
-        let mut survey = Survey { rows: rows.len(), fields: BTreeMap::new() };
+        let mut survey = Survey { rows: rows.len(), ..Survey::default() };
         for (row, value) in rows.iter().enumerate() {
             survey.enter(row, value, "", &[]);
         }
@@ -105,7 +107,13 @@ impl Survey {
             let mut steps = steps.to_vec();
             steps.push(name.clone());
             self.add(row, value, &path, &steps);
-            if steps.len() < DEPTH && !names::has("args", &names::plain(name)) {
+            if names::has("args", &names::plain(name)) && !is_envelope(value) {
+                let inside = value.as_object().into_iter().flatten().filter(|(name, value)| {
+                    !(value.is_null() || value.is_object() || value.is_array()) && is_writable(name)
+                });
+                let free = FIELDS.saturating_sub(self.in_args.len());
+                self.in_args.extend(inside.take(free).map(|(name, _)| child(&path, name)));
+            } else if steps.len() < DEPTH {
                 self.enter(row, value, &path, &steps);
             }
         }
@@ -139,6 +147,12 @@ impl Survey {
             field.values.entry(short).or_default().insert(row);
         }
     }
+}
+
+/// Whether an object that is named like arguments has a tool and its arguments: `payload: { tool, args }`.
+fn is_envelope(value: &Value) -> bool {
+    let has = |is_it: fn(&str) -> bool| value.as_object().is_some_and(|fields| fields.keys().any(|name| is_it(name)));
+    has(|name| names::means("means_tool", name)) && has(|name| names::has("args", &names::plain(name)))
 }
 
 /// Whether a path of a mapping can contain this name.

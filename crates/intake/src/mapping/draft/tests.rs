@@ -257,3 +257,21 @@ fn a_log_whose_answers_are_no_texts_and_that_has_no_flag_gives_no_draft() {
     let missing = draft(log.as_bytes(), "log").expect("JSON").map_err(|why| why.missing);
     assert_eq!(missing.map(|draft| draft.text), Err("whether a call failed"));
 }
+
+#[test]
+fn the_text_of_an_exception_tells_that_a_call_failed_and_an_envelope_named_like_arguments_is_looked_into() {
+    for name in ["exc_msg", "exc_text", "exc_str", "exc", "exc_info", "errmsg"] {
+        let log = format!(
+            "{{\"tool\":\"pay\",\"args\":{{\"o\":1}},\"id\":\"a\"}}\n\
+             {{\"tool\":\"pay\",\"args\":{{\"o\":2}},\"id\":\"b\",\"{name}\":\"card declined\"}}\n"
+        );
+        assert_eq!(counts(&log), (2, 2, 1), "{name}");
+        let (text, imported) = read(&log);
+        assert!(text.contains(&format!("message: {name}")), "{text}");
+        assert!(String::from_utf8_lossy(&imported.lines).contains("card declined"), "{text}");
+        let log = log.replace("{\"tool\"", "{\"payload\":{\"tool\"").replace("\"}\n", "\"}}\n");
+        assert_eq!(counts(&log), (2, 2, 1), "{name}");
+    }
+    let unmapped = draft(b"{\"run\":\"r\",\"payload\":{\"label\":\"x\",\"why\":{}}}\n", "log").unwrap().unwrap_err();
+    assert_eq!(unmapped.fields, ["payload.label", "run"]);
+}
