@@ -117,7 +117,7 @@ impl Args {
         }
         let project = Project::find()?;
         let plan = self.plan(&project, paths.files(), Some(name), &Tools::default())?;
-        Ok(match look(&self.search(&project, paths.files(), Some(name)), &plan)?.0 {
+        Ok(match look(&self.search(&project, (&[], paths.files()), Some(name)), &plan)?.0 {
             Ok(_) | Err(NotFound::Several(_)) => true,
             Err(NotFound::Unknown(_)) => false,
         })
@@ -130,11 +130,17 @@ impl Args {
         Ok(Plan::new(playbooks::load(&name)?.playbook, tools).with_seed(self.seed))
     }
 
-    fn search<'a>(&'a self, project: &'a Project, inputs: &'a [String], wanted: Option<&'a str>) -> Search<'a> {
+    fn search<'a>(
+        &'a self,
+        project: &'a Project,
+        (typed, inputs): (&'a [String], &'a [String]),
+        wanted: Option<&'a str>,
+    ) -> Search<'a> {
         Search {
             command: "playproof explain",
             call_flag: None,
             flags: self.flags.clone(),
+            typed,
             inputs,
             wanted,
             reading: &self.reading,
@@ -176,7 +182,7 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     let tools = playbooks::facts_said(args.tools.as_deref(), &project)?;
     let paths = paths.map_or_else(|| InputPaths::find(inputs), Ok)?;
     let plan = args.plan(&project, paths.files(), call, &tools)?;
-    let search = args.search(&project, paths.files(), call);
+    let search = args.search(&project, (inputs, paths.files()), call);
     missing_answer::warn(&search.beyond, &[&plan]);
     let FoundCall { subject, unread } = find(&search, &plan)?;
     output.page(&terminal.out.doc(&page(&subject, &plan, &tools).untitled()))?;
@@ -213,7 +219,9 @@ pub struct Search<'a> {
     pub call_flag: Option<&'static str>,
     /// The flags that it was given, but for the call's.
     pub flags: Flags,
-    /// The inputs, all of them traces or all of them fixtures.
+    /// The inputs as they were typed, such as a folder.
+    pub typed: &'a [String],
+    /// The files that they are, all of them traces or all of them fixtures.
     pub inputs: &'a [String],
     /// The reference, place or id; none where there is a single call.
     pub wanted: Option<&'a str>,
@@ -332,9 +340,10 @@ fn several(search: &Search<'_>, found: &[CandidateCall]) -> Failure {
 
 /// That there is no call of this name among those that were seen.
 fn unknown(search: &Search<'_>, names: &CallNames) -> Failure {
-    let inputs: Vec<String> = search.inputs.iter().map(|input| files::display_name(input)).collect();
+    let typed: Vec<String> = search.typed.iter().map(|input| files::display_name(input)).collect();
+    let typed: Vec<&str> = typed.iter().map(String::as_str).collect();
     let call = search.wanted.map_or_else(|| "call".to_owned(), |wanted| format!("call `{wanted}`"));
-    let failure = Failure::new(format!("there is no {call} in {}", inputs.join(", ")));
+    let failure = Failure::new(format!("there is no {call} in {}", listed(&typed, 100)));
     let Some(wanted) = search.wanted.filter(|_| !names.is_empty()) else {
         return failure
             .help("no line of it is a call; a result belongs to a call before it")
@@ -342,7 +351,8 @@ fn unknown(search: &Search<'_>, names: &CallNames) -> Failure {
     };
     let run = wanted.rsplit_once('#').map_or(wanted, |(run, _)| run);
     let of_run = names.of_run(run);
-    let is_place = search.inputs.iter().any(|input| is_line_of(wanted, input));
+    let is_fixture = search.inputs.iter().all(|input| inputs::is_fixture(input));
+    let is_place = !is_fixture && search.inputs.iter().any(|input| is_line_of(wanted, input));
     let failure = match (of_run.first(), names.near(wanted)) {
         (Some(first), _) => {
             let calls = listed(&of_run, 60);
@@ -354,12 +364,15 @@ fn unknown(search: &Search<'_>, names: &CallNames) -> Failure {
         }
         (None, Some(near)) if !is_place => failure.help(format!("did you mean `{near}`?")).next(command(search, near)),
         (None, _) if is_place => {
-            let all = search.flags.after(Command::new("playproof replay").paths(search.inputs).and("--all"));
+            let all = search.flags.after(Command::new("playproof replay").paths(search.typed).and("--all"));
             failure.help("that line has no call, and no result of one").next(all)
         }
         (None, _) => {
-            let said = "calls are named by run and number, by FILE:LINE, or by their own id, such as";
-            let all = Command::new("playproof replay").paths(search.inputs);
+            let said = match is_fixture {
+                true => "calls are named as their fixture names them, such as",
+                false => "calls are named by run and number, by FILE:LINE, or by their own id, such as",
+            };
+            let all = Command::new("playproof replay").paths(search.typed);
             let flags = search.flags.without(&["--note", "--expect", "--new"]);
             let failure = failure.help(format!("{said} {}", listed(&names.such_as(), 60))).next(flags.after(all));
             match looks_like_a_file(wanted) {
@@ -390,5 +403,5 @@ fn listed(names: &[&str], columns: usize) -> String {
 
 /// The same command for one call.
 fn command(search: &Search<'_>, call: &str) -> Command {
-    search.flags.after(search.with_call(Command::new(search.command).paths(search.inputs), call))
+    search.flags.after(search.with_call(Command::new(search.command).paths(search.typed), call))
 }

@@ -278,3 +278,26 @@ fn reports_beside_the_trace_are_noted_once_also_where_a_folder_has_the_name_of_a
     let run = place.run(&["explain", "in", "monday"]).exits(2);
     assert_eq!(run.err.matches(left_out).count(), 1, "{}", run.err);
 }
+
+#[test]
+fn a_wrong_call_in_a_folder_is_answered_with_the_folder_and_names_that_fit_its_files() {
+    let place = Place::new();
+    for n in 1..=12 {
+        let call = format!("{{\"run_id\":\"r{n}\",\"tool\":\"pay\",\"status\":\"ok\"}}\n");
+        place.write(&format!("traces/t{n}.jsonl"), &call);
+    }
+    let all: Vec<String> = (1..=12).map(|n| format!("traces/t{n}.jsonl")).collect();
+    let folder = place.run(&["explain", "traces", "nothing"]);
+    assert!(folder.err.contains("there is no call `nothing` in traces\n"), "{}", folder.err);
+    assert!(folder.err.contains("next: playproof replay traces\n"), "{}", folder.err);
+    let files: Vec<&str> = ["explain"].into_iter().chain(all.iter().map(String::as_str)).chain(["nothing"]).collect();
+    let files = place.run(&files).err;
+    assert!(files.contains("traces/t10.jsonl, and more\n") && !files.contains("t11.jsonl, "), "{files}");
+    let fixture = "format: fixture/1\ntitle: t\ncalls: { look: { tool: a }, pay: { tool: b } }\nexpect: { standard: { effects: 0 } }\n";
+    place.write("f.yaml", fixture);
+    let said = place.run(&["explain", "f.yaml", "f.yaml:3"]).err;
+    assert!(
+        said.contains("named as their fixture names them, such as look, pay") && !said.contains("FILE:LINE"),
+        "{said}"
+    );
+}

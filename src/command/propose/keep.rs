@@ -128,6 +128,7 @@ fn find(args: &Keep, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
         call_flag: None,
         command: "playproof propose keep",
         flags: args.flags.clone(),
+        typed: std::slice::from_ref(&args.input),
         inputs: std::slice::from_ref(&args.input),
         wanted: args.call.as_deref(),
         reading: &reading,
