@@ -29,11 +29,21 @@ const QUESTIONS: [(&str, &str); 10] = [
 ];
 
 /// The pages that texts of the program name: not everybody who has it has the documents.
-const PAGES: [(&str, &str); 4] = [
+const PAGES: [(&str, &str); 14] = [
     ("actions", include_str!("../../docs/actions.md")),
     ("admission", include_str!("../../docs/admission.md")),
+    ("audit", include_str!("../../docs/audit.md")),
+    ("ci", include_str!("../../docs/ci.md")),
+    ("corpus", include_str!("../../docs/corpus.md")),
     ("dispatch", include_str!("../../docs/dispatch-protocol.md")),
+    ("mappings", include_str!("../../docs/mappings.md")),
+    ("proxy", include_str!("../../docs/proxy.md")),
+    ("python", include_str!("../../docs/python.md")),
     ("transactions", include_str!("../../docs/transactions.md")),
+    ("verify", include_str!("../../docs/verify.md")),
+    ("waits", include_str!("../../docs/waits.md")),
+    ("what-the-agent-is-told", include_str!("../../docs/what-the-agent-is-told.md")),
+    ("your-retry-code", include_str!("../../docs/your-retry-code.md")),
 ];
 
 /// What to explain.
@@ -175,7 +185,8 @@ fn list(all: &[&Topic], palette: Palette, width: usize) -> String {
 
 /// The page of this name.
 fn document(name: &str) -> Result<&'static str, Failure> {
-    let page = PAGES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    let typed = name.trim_start_matches("docs/").trim_end_matches(".md");
+    let page = PAGES.iter().find(|(known, _)| *known == typed).map(|(_, text)| *text);
     let names = PAGES.map(|(name, _)| name);
     page.ok_or_else(|| {
         let failure =
@@ -223,5 +234,23 @@ mod tests {
                 assert!(all.iter().any(|known| topic.is_some_and(|topic| known.is(topic))), "{question}");
             }
         }
+    }
+
+    #[test]
+    fn each_document_that_a_text_of_the_program_names_is_a_page() {
+        let mut definition = crate::manual::definition(80);
+        let commands = definition.get_subcommands_mut().map(|command| command.render_long_help().to_string());
+        let commands: Vec<String> = commands.collect();
+        let topics = topics::all().into_iter().map(|topic| topic.text.into_owned());
+        let (mut named, mut wrong) = (0, Vec::new());
+        for text in topics.chain(commands).chain(schema::all().map(|(_, text)| text)) {
+            let pages = text.split("docs/").skip(1).filter_map(|rest| rest.split_once(".md"));
+            let pages = pages.filter(|(name, _)| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+            for (name, _) in pages {
+                named += 1;
+                wrong.extend(document(&format!("docs/{name}.md")).err().map(|_| name.to_owned()));
+            }
+        }
+        assert!(named > 10 && wrong.is_empty(), "{named}: {wrong:?}");
     }
 }

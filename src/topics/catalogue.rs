@@ -5,26 +5,35 @@ use super::texts::{Section, Topic, first_sentence, sections};
 use playproof_engine::event::FailureClass;
 use playproof_formats::golden::Class;
 
-/// Keys of a playbook, a flag, and what people type, that another word explains.
-const KEYS: [(&str, &str); 18] = [
-    ("tell", "told"),
-    ("envelope", "told"),
-    ("actions", "action"),
-    ("steps", "step"),
-    ("entry", "graph"),
-    ("next", "graph"),
-    ("others", "graph"),
-    ("stuck", "graph"),
-    ("keys", "key"),
-    ("idempotency_key", "key"),
-    ("queues", "queue"),
-    ("resends", "resend"),
-    ("retries", "retry"),
-    ("duplicates", "duplicate"),
-    ("github", "ci"),
-    ("doubts", "doubt"),
-    ("join_resends", "resend"),
-    ("__join_resends", "resend"),
+/// Words, and what people type for them: keys of a playbook, flags, and words of the field.
+const TYPED: [(&str, &str); 27] = [
+    ("told", "tell envelope"),
+    ("action", "actions"),
+    ("step", "steps"),
+    ("graph", "entry next others stuck"),
+    ("key", "keys idempotency_key idempotency"),
+    ("queue", "queues human"),
+    ("resend", "resends join_resends __join_resends"),
+    ("retry", "retries"),
+    ("duplicate", "duplicates"),
+    ("ci", "github"),
+    ("doubt", "doubts"),
+    ("log", "anthropic claude json jsonl langchain openai opentelemetry otel"),
+    ("partial", "corpus spark"),
+    ("breaker", "circuit circuit_breaker"),
+    ("timeout", "408"),
+    ("409_conflict", "conflict"),
+    ("rate_limited", "rate rate_limit ratelimit"),
+    ("server_delay", "retry_after"),
+    ("network_error", "dns network"),
+    ("policy_denied", "denial denied"),
+    ("approval_timeout", "approval"),
+    ("escalate_to_human", "escalate"),
+    ("effect", "claim"),
+    ("permit", "concurrency"),
+    ("redaction", "pii secrets"),
+    ("exit-codes", "exit exit_code"),
+    ("playbook", "yaml"),
 ];
 
 impl Topic {
@@ -37,8 +46,16 @@ impl Topic {
     /// Whether a user who types this means it: spaces, hyphens and underscores are the same.
     pub fn is(&self, typed: &str) -> bool {
         let typed = plain(typed);
-        let meant = KEYS.iter().find(|(key, _)| *key == typed).map_or(typed.as_str(), |(_, word)| word);
-        plain(&self.id) == meant
+        let is_typed = |(_, all): &&(&str, &str)| all.split(' ').any(|word| word == typed);
+        let meant = TYPED.iter().find(is_typed).map_or(typed.as_str(), |(word, _)| word);
+        plain(&self.id) == plain(meant) || self.is_of_status(&typed)
+    }
+
+    /// Whether it is the error kind of this status.
+    fn is_of_status(&self, typed: &str) -> bool {
+        let is_status = typed.len() == 3 && typed.bytes().all(|byte| byte.is_ascii_digit());
+        let is_named = || self.id.strip_prefix(typed).is_some_and(|rest| rest.starts_with('_'));
+        is_status && (is_named() || (typed.starts_with('5') && self.id == "5xx"))
     }
 }
 
@@ -163,7 +180,7 @@ mod tests {
     #[test]
     fn a_key_that_another_word_explains_leads_to_it() {
         let all = all();
-        for (key, word) in KEYS {
+        for (word, key) in TYPED.into_iter().flat_map(|(word, all)| all.split(' ').map(move |typed| (word, typed))) {
             let found: Vec<&Topic> = all.iter().filter(|topic| topic.is(key)).collect();
             assert!(!found.is_empty() && found.iter().all(|topic| topic.id == word), "{key}: {found:?}");
             assert!(all.iter().all(|topic| topic.id != key), "{key} has a topic of its own");
