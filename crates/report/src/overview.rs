@@ -129,23 +129,31 @@ fn input(account: &InputAccount, read_as: Option<&str>) -> Item {
     ];
     said.extend(odd.iter().filter(|odd| odd.0 > 0).map(|&(count, one, many)| text::counted(count, one, many)));
     said.push("all accounted for".to_owned()); // an account that does not balance ends the program
-    let odd = unknown_names(&account.first_unknown).into_iter().chain(unsent(ledger));
+    let odd = unknown_names(&account.first_unknown).into_iter().chain(unsent(ledger)).chain(stray_crashes(ledger));
     let odd = odd.map(|said| Text::new(Tone::Doubt, said));
     Item { said: named, below: std::iter::once(Text::new(Tone::Soft, said.join(", "))).chain(odd).collect() }
 }
 
 /// A remark on late answers to attempts that were not sent.
 fn unsent(ledger: &InputLedger) -> Option<String> {
-    let (one, many) = ("late answer is", "late answers are");
-    let first = if ledger.first_unsent == 0 {
-        String::new()
-    } else {
-        format!(", first in line {}", text::count(ledger.first_unsent))
-    };
+    let first = first_in(ledger.first_unsent);
     (ledger.unsent > 0).then(|| {
-        let count = text::counted(ledger.unsent, one, many);
+        let count = text::counted(ledger.unsent, "late answer is", "late answers are");
         format!("{count} to attempts that were not sent as far as is recorded{first}: compare its `attempt` with the results")
     })
+}
+
+/// A remark on crashes of runs without calls.
+fn stray_crashes(ledger: &InputLedger) -> Option<String> {
+    let first = first_in(ledger.first_stray_crash);
+    (ledger.stray_crashes > 0).then(|| {
+        let count = text::counted(ledger.stray_crashes, "crash interrupts nothing", "crashes interrupt nothing");
+        format!("{count}: no call of its run is before it{first}: compare its `run_id` with those of the calls")
+    })
+}
+
+fn first_in(line: u64) -> String {
+    if line == 0 { String::new() } else { format!(", first in line {}", text::count(line)) }
 }
 
 /// The first unknown type and the first unknown field, each with their places and the nearest known name.

@@ -27,6 +27,11 @@ pub struct InputLedger {
     pub unsent: u64,
     /// The line of the first of them; 0: there is none.
     pub first_unsent: u64,
+    /// Lines that say that the dispatcher of a run died of which no call was before. They count in `dispatched`, and are no
+    /// row of the account where there are none.
+    pub stray_crashes: u64,
+    /// The first of these lines; 0: there is none.
+    pub first_stray_crash: u64,
     /// Lines of types that this version does not know.
     pub other: u64,
     /// Lines that cannot be used.
@@ -120,6 +125,14 @@ impl InputLedger {
         }
     }
 
+    /// Counts the death of the dispatcher of a run of which no call was before.
+    pub(super) fn count_stray_crash(&mut self, line: u64) {
+        self.stray_crashes += 1;
+        if self.first_stray_crash == 0 {
+            self.first_stray_crash = line;
+        }
+    }
+
     /// Whether no line so far is a line of a trace.
     pub fn is_without_entries(&self) -> bool {
         [self.calls, self.results, self.combined, self.run_ends, self.dispatched] == [0; 5]
@@ -136,16 +149,23 @@ impl InputLedger {
         self.orphan_conflicts += other.orphan_conflicts;
         self.dispatched += other.dispatched;
         self.unsent += other.unsent;
+        self.stray_crashes += other.stray_crashes;
         self
     }
 
     /// Every row with its name, in a fixed order.
-    /// Those of lines that say what a dispatcher did, and of late answers to attempts that were not sent, are left out where
-    /// there are none.
+    /// Those of lines that say what a dispatcher did, of late answers to attempts that were not sent, and of deaths in no run,
+    /// are left out where there are none.
     pub fn rows(&self) -> Vec<(&'static str, u64)> {
         let mut copy = *self;
         let mut rows: Vec<(&str, u64)> = copy.rows_mut().map(|(name, value)| (name, *value)).into();
-        let rare = [("dispatched", self.dispatched), ("unsent", self.unsent), ("first_unsent", self.first_unsent)];
+        let rare = [
+            ("dispatched", self.dispatched),
+            ("unsent", self.unsent),
+            ("first_unsent", self.first_unsent),
+            ("stray_crashes", self.stray_crashes),
+            ("first_stray_crash", self.first_stray_crash),
+        ];
         rows.extend(rare.into_iter().filter(|row| row.1 > 0));
         rows
     }

@@ -548,6 +548,9 @@ impl<'a> Assembler<'a> {
     /// hears another answer to it.
     fn crash(&mut self, run: Option<u128>, at: Option<Instant>, place: Place) {
         self.ledger.dispatched += 1;
+        if run.is_some_and(|run| self.runs.find(run).is_none()) {
+            self.ledger.count_stray_crash(place.line);
+        }
         let open: Vec<u64> = self.turns.iter().copied().collect();
         for number in open {
             let Some(open) = self.open.get(number).filter(|open| !open.superseded) else { continue };

@@ -724,3 +724,14 @@ fn a_late_answer_to_an_attempt_that_was_not_sent_is_counted_with_its_line() {
     assert_eq!((unsent(&[]), unsent(&[1]), unsent(&[2]), unsent(&[3, 2])), ((0, 0), (0, 0), (0, 0), (0, 0)));
     assert_eq!((unsent(&[3]), unsent(&[2, 9, 9, 7])), ((1, 3), (2, 4)), "a repeated line counts once");
 }
+
+#[test]
+fn a_crash_of_a_run_without_calls_before_it_is_counted_with_its_line() {
+    let of = |run: &str| {
+        let crash = format!(r#"{{"type":"crash"{run}}}"#);
+        let read = assemble(&[r#"{"tool":"a","call_id":"1","run_id":"r"}"#, &crash, &crash]);
+        assert_eq!(read.ledger.rows().iter().any(|row| row.0 == "stray_crashes"), read.ledger.stray_crashes > 0);
+        (read.ledger.stray_crashes, read.ledger.first_stray_crash)
+    };
+    assert_eq!((of(""), of(r#","run_id":"r""#), of(r#","run_id":"s""#)), ((0, 0), (0, 0), (2, 2)));
+}
