@@ -28,6 +28,12 @@ const FORMAT: &str = "partial/1";
 /// How such a file begins.
 const BEGINS: &[u8] = br#"{"format":"partial/"#;
 
+/// The most bytes of such a file in which the fields are that say what made it.
+const HEAD: usize = 256;
+
+/// Why a file is damaged that is no JSON.
+const NO_JSON: &str = "it ends too early, or is no JSON";
+
 /// Seeds for the hashes of tool facts and of names.
 const TOOLS: u64 = 51;
 const NAMES_IN_ORDER: u64 = 52;
@@ -241,31 +247,23 @@ pub fn write<S: Sums>(
     Ok(Exit::Clean)
 }
 
-/// Files of one command, not read further.
+/// Files of one command; each is read and parsed once, one after the other.
 pub struct PartFiles {
     command: String,
-    files: Vec<(String, Vec<u8>)>,
+    first: (String, Vec<u8>),
+    others: Vec<String>,
 }
 
 impl PartFiles {
-    /// Reads what made the files.
+    /// Reads what made the first file.
     ///
     /// # Errors
-    /// One cannot be read, is no partial result, or one of another version; two are of two commands.
+    /// It cannot be read, is no partial result, or one of another version.
     pub fn read(names: &[String]) -> Result<PartFiles, Failure> {
-        let mut read = PartFiles { command: String::new(), files: Vec::new() };
-        for name in names {
-            let bytes = files::bytes(Path::new(name))?;
-            let command = command_of(name, &bytes)?;
-            if let Some((first, _)) = read.files.first().filter(|_| read.command != command) {
-                let made = format!("`playproof {}` and `playproof {command}`", read.command);
-                return Err(Failure::new(format!("`{first}` and `{name}` were made by two commands, {made}"))
-                    .help("parts of one command add up"));
-            }
-            read.command = command;
-            read.files.push((name.clone(), bytes));
-        }
-        Ok(read)
+        let Some((first, others)) = names.split_first() else { return Err(Failure::new("there is no part")) };
+        let bytes = files::bytes(Path::new(first))?;
+        let command = command_of(first, &bytes)?;
+        Ok(PartFiles { command, first: (first.clone(), bytes), others: others.to_vec() })
     }
 
     /// The command that made them.
@@ -276,15 +274,20 @@ impl PartFiles {
     /// Reads the files.
     ///
     /// # Errors
-    /// One is damaged; two of them cannot be added.
+    /// One cannot be read, is of another command or version, or is damaged; two of them cannot be added.
     pub fn parts<S: Sums>(self) -> Result<Parts<S>, Failure> {
-        let mut parts = Vec::new();
-        for (name, bytes) in self.files {
-            let part: Partial<S> = serde_json::from_slice(&bytes).map_err(|error| {
-                Failure::new(format!("`{name}` is damaged: {error}"))
-                    .help(format!("make it again with `playproof {} --partial`", S::COMMAND))
-            })?;
-            parts.push((name, part));
+        let PartFiles { command, first: (first, bytes), others } = self;
+        let mut parts = vec![parsed(first.clone(), &bytes)?];
+        drop(bytes);
+        for name in others {
+            let bytes = files::bytes(Path::new(&name))?;
+            let other = command_of(&name, &bytes)?;
+            if other != command {
+                let made = format!("`playproof {command}` and `playproof {other}`");
+                return Err(Failure::new(format!("`{first}` and `{name}` were made by two commands, {made}"))
+                    .help("parts of one command add up"));
+            }
+            parts.push(parsed(name, &bytes)?);
         }
         parts.sort_by(|(_, one), (_, other)| {
             (&one.files, one.links.first_run()).cmp(&(&other.files, other.links.first_run()))
@@ -370,9 +373,30 @@ impl<S: Sums> Parts<S> {
     }
 }
 
+/// A part with the name of its file.
+fn parsed<S: Sums>(name: String, bytes: &[u8]) -> Result<(String, Partial<S>), Failure> {
+    let damaged = |error: serde_json::Error| {
+        let why = if error.is_data() { error.to_string() } else { NO_JSON.to_owned() };
+        Failure::new(format!("`{name}` is damaged: {why}"))
+            .help(format!("make it again with `playproof {} --partial`", S::COMMAND))
+    };
+    let part = serde_json::from_slice(bytes).map_err(damaged)?;
+    Ok((name, part))
+}
+
+/// The first fields of a file of whatever version: those before the first that is longer than a few words.
+fn head(bytes: &[u8]) -> Option<Head> {
+    let start = bytes.get(..HEAD).unwrap_or(bytes);
+    let mut ends = (0..start.len()).rev().filter_map(|at| start.split_at_checked(at));
+    ends.find_map(|(fields, rest)| {
+        let fields = rest.starts_with(b",\"").then(|| [fields, b"}"].concat())?;
+        serde_json::from_slice(&fields).ok()
+    })
+}
+
 /// The command that made a file; none but this version can read it further.
 fn command_of(file: &str, bytes: &[u8]) -> Result<String, Failure> {
-    let head: Option<Head> = serde_json::from_slice(bytes).ok();
+    let head = head(bytes);
     let own = env!("CARGO_PKG_VERSION");
     match head.filter(|_| bytes.starts_with(BEGINS)) {
         Some(head) if (&*head.format, &*head.version) == (FORMAT, own) => Ok(head.command),
@@ -381,8 +405,7 @@ fn command_of(file: &str, bytes: &[u8]) -> Result<String, Failure> {
                 .help("one version must make and add all parts"))
         }
         None if bytes.starts_with(BEGINS) => {
-            Err(Failure::new(format!("`{file}` is damaged: it ends too early, or is no JSON"))
-                .help("make it again with `--partial`"))
+            Err(Failure::new(format!("`{file}` is damaged: {NO_JSON}")).help("make it again with `--partial`"))
         }
         None => Err(Failure::new(format!("`{file}` is no partial result"))
             .help("`replay`, `impact` and `propose find` write one with `--partial FILE`")),

@@ -78,9 +78,24 @@ const REPORTED: &str = "# reported in: ";
 /// What stands behind it.
 fn reports_of(name: &str) -> Option<String> {
     let text = fs::read_to_string(super::root().join(format!("fixtures/{name}.yaml"))).expect("a fixture");
-    let reports = text.lines().position(|line| line.starts_with(REPORTED));
-    assert!(reports.is_none_or(|at| at + 1 == text.lines().count()), "`{REPORTED}` is the last line of {name}");
-    Some(text.lines().last()?.strip_prefix(REPORTED)?.to_owned())
+    reports_in(&text).unwrap_or_else(|line| panic!("`{REPORTED}` is the last line of {name}, not line {line}"))
+}
+
+/// The reports that the last line of a fixture names; the error: the line that names them and is not the last.
+fn reports_in(text: &str) -> Result<Option<String>, usize> {
+    let named = text.lines().zip(1..).find_map(|(line, n)| Some((line.strip_prefix(REPORTED)?, n)));
+    match named {
+        Some((_, n)) if n < text.lines().count() => Err(n),
+        _ => Ok(named.map(|(reports, _)| reports.to_owned())),
+    }
+}
+
+#[test]
+fn reports_that_are_not_named_in_the_last_line_are_refused() {
+    assert_eq!(reports_in("title: t\n# reported in: a#1; b#2\n"), Ok(Some("a#1; b#2".to_owned())));
+    assert_eq!(reports_in("title: t\n"), Ok(None));
+    assert_eq!(reports_in("# reported in: a#1\ntitle: t\n"), Err(1));
+    assert_eq!(reports_in("title: t\n# reported in: a#1\n# reported in: b#2\n"), Err(2));
 }
 
 /// The page of the failures that people have reported.

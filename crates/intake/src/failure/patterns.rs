@@ -8,11 +8,11 @@ use std::sync::{LazyLock, OnceLock};
 use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 
 /// A pattern of this module.
-pub(super) type LazyPattern = LazyLock<Pattern>;
+pub(super) type LazyPattern = LazyLock<TextRegex>;
 
-/// A pattern.
+/// A regular expression for texts, compiled when it is first needed.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(super) struct TextRegex {
     pub(super) text: Cow<'static, str>,
     /// Any text is searched by its bytes, with the form for ASCII.
     takes_bytes: bool,
@@ -30,13 +30,13 @@ pub(super) fn ascii(pattern: &str) -> String {
 }
 
 /// One pattern; an invalid one matches nothing.
-pub(super) fn one(pattern: impl Into<Cow<'static, str>>) -> Pattern {
-    Pattern { text: pattern.into(), takes_bytes: false, for_ascii: OnceLock::new(), for_any: OnceLock::new() }
+pub(super) fn one(pattern: impl Into<Cow<'static, str>>) -> TextRegex {
+    TextRegex { text: pattern.into(), takes_bytes: false, for_ascii: OnceLock::new(), for_any: OnceLock::new() }
 }
 
 /// A pattern that ignores case. Without letters of other languages it takes bytes.
-pub(super) fn ignoring_case(pattern: &str) -> Pattern {
-    Pattern { takes_bytes: pattern.is_ascii(), ..one(format!("(?i:{pattern})")) }
+pub(super) fn ignoring_case(pattern: &str) -> TextRegex {
+    TextRegex { takes_bytes: pattern.is_ascii(), ..one(format!("(?i:{pattern})")) }
 }
 
 /// Whether a pattern matches `text`.
@@ -44,7 +44,7 @@ pub(super) fn matches(pattern: &LazyPattern, text: &str) -> bool {
     pattern.is_match(text)
 }
 
-impl Pattern {
+impl TextRegex {
     fn compile(&self, unicode: bool) -> Option<Regex> {
         RegexBuilder::new(&ascii(&self.text)).unicode(unicode).build().ok()
     }
@@ -134,8 +134,8 @@ mod tests {
         ] {
             for text in texts {
                 let found =
-                    |pattern: &Pattern| pattern.find(text).map(|found| (found.get(0), found.group(), found.end()));
-                let any = Pattern { for_ascii: OnceLock::from(None), ..one(pattern) };
+                    |pattern: &TextRegex| pattern.find(text).map(|found| (found.get(0), found.group(), found.end()));
+                let any = TextRegex { for_ascii: OnceLock::from(None), ..one(pattern) };
                 assert_eq!(found(&one(pattern)), found(&any), "{pattern} {text:?}");
             }
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::kinds;
-use super::patterns::{Pattern, ignoring_case};
+use super::patterns::{TextRegex, ignoring_case};
 use super::row_search::{RowSearch, branches_of, words_of};
 use super::tool_name::ToolClass;
 use playproof_engine::words;
@@ -61,7 +61,7 @@ pub(super) struct Row {
 /// One alternative of the pattern of a row: few are compiled for a text, and a small one in little time.
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
-    pattern: Pattern,
+    pattern: TextRegex,
     /// Words of which each match has one; empty: there are none.
     pub(super) words: Vec<String>,
 }
