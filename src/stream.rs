@@ -145,6 +145,7 @@ impl<'a> Stream<'a> {
             beyond: self.beyond.clone(),
             redaction: project.redaction.clone(),
             pace: self.pace,
+            simulates_each: false,
         };
         let notes: Notes = Notes::default();
         let bar = feed::bar(self.inputs.files(), terminal);

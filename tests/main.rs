@@ -18,6 +18,8 @@ mod false_sentences;
 mod foreign;
 mod frozen;
 mod gallery;
+#[path = "../benches/generate.rs"]
+mod generate;
 mod goldens;
 mod hardening;
 mod html;
@@ -42,4 +44,5 @@ mod storms;
 mod storms_of_servers;
 mod tidy;
 mod transactions;
+mod usual_calls;
 mod wrong_values;

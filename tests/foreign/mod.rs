@@ -7,6 +7,8 @@ mod suspected;
 mod tools;
 mod traces;
 
+pub use traces::recordings;
+
 use std::path::{Path, PathBuf};
 
 use playproof_engine::call::RecordedCall;
@@ -22,7 +24,7 @@ fn path(name: &str) -> PathBuf {
 }
 
 /// The import of a file whose format is detected.
-fn imported(path: &Path) -> Imported {
+pub fn imported(path: &Path) -> Imported {
     let bytes = std::fs::read(path).expect("a readable file");
     let head = bytes.get(..bytes.len().min(64 << 10)).expect("a beginning");
     let names = |bytes: &[u8]| detect(bytes).iter().map(|format| format.name).collect::<Vec<_>>();

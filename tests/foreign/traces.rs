@@ -6,7 +6,7 @@ use std::process::Command;
 use super::{assembled, imported, path, read_back};
 
 /// The result files of tau-bench and tau2-bench; none where no folder is named.
-fn recordings() -> Vec<PathBuf> {
+pub fn recordings() -> Vec<PathBuf> {
     let Some(traces) = std::env::var_os("PLAYPROOF_TRACES") else { return Vec::new() };
     let folders = ["tau-bench", "tau2-bench"].map(|name| path("").join(&traces).join(name));
     let files = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();

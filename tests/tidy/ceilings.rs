@@ -7,8 +7,8 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 11] = [
-    ("crates/analysis/src", 18_300),
-    ("crates/engine/src", 21_110),
+    ("crates/analysis/src", 18_330),
+    ("crates/engine/src", 21_360),
     ("crates/explore/src", 5_520),
     ("crates/formats/src", 12_450),
     ("crates/report/src", 12_150),

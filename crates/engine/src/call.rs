@@ -172,7 +172,7 @@ pub enum AnswerTo {
 }
 
 /// The content of a recorded answer.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Reply {
     /// Success.
     Ok,

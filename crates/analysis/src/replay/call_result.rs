@@ -5,6 +5,8 @@ use playproof_engine::event::{Finding, FindingBy};
 use playproof_engine::playbook::ToolFacts;
 use playproof_engine::sim::{Plan, SimulationRecord};
 
+use super::plan_state::PlanState;
+
 /// A call as shown; `raw` gives it as recorded, to decide on it.
 #[derive(Clone, Copy)]
 pub struct ShownCall<'a> {
@@ -97,7 +99,7 @@ pub struct CallResult<'a> {
     pub recorded: &'a [Finding],
     /// The playbooks.
     pub plans: &'a [Plan],
-    pub(super) records: &'a [SimulationRecord],
+    pub(super) states: &'a [PlanState],
     pub(super) facts: &'a [ToolFacts],
 }
 
@@ -109,7 +111,7 @@ impl<'a> CallResult<'a> {
 
     /// The records, in the order of the playbooks.
     pub fn records(&self) -> impl Iterator<Item = &'a SimulationRecord> + Clone + use<'a> {
-        self.records.iter()
+        self.states.iter().map(PlanState::record)
     }
 
     /// The tool facts that each playbook's run was made with.

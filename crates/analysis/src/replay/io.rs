@@ -31,6 +31,8 @@ pub struct ReplayOptions {
     pub redaction: RedactionRules,
     /// When calls start that are simulated together.
     pub pace: Option<Pace>,
+    /// Whether each call is simulated, also where one of its kind has been: for tests that compare both ways.
+    pub simulates_each: bool,
 }
 
 impl ReplayOptions {

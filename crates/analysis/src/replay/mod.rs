@@ -23,6 +23,7 @@ mod open_actions;
 pub mod pairs;
 mod parts_link;
 mod pipeline;
+mod plan_state;
 mod possible_duplicates;
 mod recorded;
 mod recorded_outages;

@@ -12,7 +12,7 @@ use playproof_engine::classify::KnownFailures;
 use playproof_engine::event::{ErrorFacts, Finding, FindingBy};
 use playproof_engine::evidence::{FailureMeaning, Moment};
 use playproof_engine::playbook::ToolFacts;
-use playproof_engine::sim::{Plan, SimulationRecord, Simulator};
+use playproof_engine::sim::{Plan, SimulationRecord};
 use playproof_intake::assemble::{AssembleOptions, Assembler, FirstUses, Writes};
 use playproof_intake::call::CompletedCall;
 use playproof_intake::digest;
@@ -30,10 +30,10 @@ use super::facts_cache::FactsCache;
 use super::io::{InputAccount, Inputs, ReplayOptions, UnreadInput};
 use super::lanes::{Lanes, NumberedCall};
 use super::message_template::MessageTemplates;
+use super::plan_state::PlanState;
 use super::recorded::RecordingAnalysis;
 use super::step_order::has_steps;
 use super::summary::{FindingCounts, Summary};
-use super::told_again::settle_told;
 
 /// The number of calls after which jointly simulated calls are merged into the order.
 const ROUND: usize = 4_096;
@@ -46,10 +46,6 @@ const BATCH: usize = 256;
 
 /// The most calls that are judged while one waits for what was made before its end.
 const MOST_AWAITED: u64 = 4_096;
-
-/// The calls of a batch that are simulated before they are reported. The code of both steps does not fit into the processor's
-/// cache together; changing from one to the other only once a group loads it less often.
-const GROUP: usize = 16;
 
 /// Closed calls that one worker takes at a time, and what is known of them by their index.
 pub(super) struct Batch {
@@ -151,9 +147,9 @@ type OnCall<'c> = dyn FnMut(&CallResult<'_>) + 'c;
 
 /// What a worker keeps between batches.
 pub(super) struct WorkerState {
-    /// By plan.
-    sims: Vec<(Simulator, FactsCache)>,
-    simulated: Vec<SimulatedCall>, // the calls of the group
+    plans: Vec<PlanState>,
+    /// The facts of the call at work, by plan.
+    facts: Vec<ToolFacts>,
     scratch: ReportScratch,
 }
 
@@ -163,13 +159,6 @@ struct ReportScratch {
     findings: Vec<Finding>,
     templates: MessageTemplates,
     known: KnownFailures<FailureMeaning>,
-}
-
-/// A call's facts and records, by plan.
-#[derive(Clone, Default)]
-struct SimulatedCall {
-    facts: Vec<ToolFacts>,
-    records: Vec<SimulationRecord>,
 }
 
 impl<'i> Feed<'i> {
@@ -254,8 +243,8 @@ impl<'a> Stages<'a> {
     /// The state of a new worker.
     pub(super) fn worker(&self) -> WorkerState {
         WorkerState {
-            sims: self.plans.iter().map(|_| Default::default()).collect(),
-            simulated: vec![SimulatedCall::default(); GROUP],
+            plans: self.plans.iter().map(|_| PlanState::default()).collect(),
+            facts: Vec::new(),
             scratch: ReportScratch::default(),
         }
     }
@@ -270,63 +259,31 @@ impl<'a> Stages<'a> {
         };
         let mut recorded = batch.recorded.into_iter().peekable();
         let mut joined = batch.joined.into_iter().peekable();
-        for (group, first) in batch.calls.chunks(GROUP).zip((0..).step_by(GROUP)) {
-            let numbered = || (first..).zip(group);
-            for ((n, closed), simulated) in numbered().zip(&mut worker.simulated) {
-                prefetch_next(&batch.calls, n);
-                let records = joined.next_if(|(place, _)| *place == n).map_or_else(Vec::new, |(_, records)| records);
-                self.simulate(&mut worker.sims, closed, records, simulated);
+        let how = (&self.options.beyond, self.options.simulates_each);
+        for (n, closed) in batch.calls.iter().enumerate() {
+            prefetch_next(&batch.calls, n);
+            let records = joined.next_if(|(place, _)| *place == n).map_or_else(Vec::new, |(_, records)| records);
+            let joined = records.into_iter().chain(std::iter::repeat_with(|| None));
+            worker.facts.clear();
+            for ((plan, state), joined) in self.plans.iter().zip(&mut worker.plans).zip(joined) {
+                worker.facts.push(state.take(plan, closed, joined, how));
             }
-            for ((n, closed), simulated) in numbered().zip(&worker.simulated) {
-                worker.scratch.findings.clear();
-                let own = std::iter::from_fn(|| recorded.next_if(|(place, _)| *place == n));
-                worker.scratch.findings.extend(own.map(|(_, finding)| finding));
-                self.report(closed, simulated, &mut worker.scratch, &mut done, on_call);
-            }
+            worker.scratch.findings.clear();
+            let own = std::iter::from_fn(|| recorded.next_if(|(place, _)| *place == n));
+            worker.scratch.findings.extend(own.map(|(_, finding)| finding));
+            self.report(closed, worker, &mut done, on_call);
         }
         self.pool.keep_calls(batch.calls.into_iter().map(CompletedCall::into_box));
         done
     }
 
-    /// Simulates a call under each plan. `joined` are its records if it was simulated together with others.
-    fn simulate(
-        &self,
-        sims: &mut [(Simulator, FactsCache)],
-        closed: &CompletedCall,
-        joined: Vec<Option<Box<SimulationRecord>>>,
-        simulated: &mut SimulatedCall,
-    ) {
-        let (call, SimulatedCall { facts, records }) = (closed.raw(), simulated);
-        facts.clear();
-        records.resize_with(self.plans.len(), SimulationRecord::default);
-        let mut joined = joined.into_iter();
-        for ((plan, (sim, known)), record) in self.plans.iter().zip(sims).zip(records) {
-            let own = known.facts(plan, closed.hashes.tool, call);
-            facts.push(own);
-            match joined.next().flatten() {
-                Some(finished) => *record = *finished,
-                None => {
-                    sim.replay(plan, call, own, &self.options.beyond);
-                    sim.show(|errors| closed.shown_errors(errors));
-                    sim.swap_record(record);
-                }
-            }
-            settle_told(plan, record, call, own);
-        }
-    }
-
     /// Adds a simulated call to the sums, and shows it.
-    fn report(
-        &self,
-        closed: &CompletedCall,
-        simulated: &SimulatedCall,
-        scratch: &mut ReportScratch,
-        done: &mut BatchSums,
-        on_call: &mut OnCall<'_>,
-    ) {
-        let (call, SimulatedCall { facts, records }) = (closed.raw(), simulated);
+    fn report(&self, closed: &CompletedCall, worker: &mut WorkerState, done: &mut BatchSums, on_call: &mut OnCall<'_>) {
+        let (call, WorkerState { plans: states, facts, scratch }) = (closed.raw(), worker);
         let ReportScratch { findings, templates, known } = scratch;
-        for (n, (plan, record)) in self.plans.iter().zip(records).enumerate() {
+        let (states, facts) = (&**states, &**facts);
+        let records = || states.iter().map(PlanState::record);
+        for (n, (plan, record)) in self.plans.iter().zip(records()).enumerate() {
             if let Some(summary) = done.summaries.get_mut(n) {
                 summary.add(plan, call, record, templates);
                 if let Some(shared) = &mut summary.shared {
@@ -352,7 +309,7 @@ impl<'a> Stages<'a> {
         for finding in &*findings {
             done.recorded.add(finding.kind(), FindingBy::Recorded, 1);
         }
-        for (summary, record) in done.summaries.iter_mut().zip(records) {
+        for (summary, record) in done.summaries.iter_mut().zip(records()) {
             summary.add_recorded_findings(call, record, findings);
         }
         let (hashes, across_runs) = (&closed.hashes, facts.first().is_some_and(|facts| facts.across_runs));
@@ -362,7 +319,7 @@ impl<'a> Stages<'a> {
         let dispatcher = hashes.dispatcher;
         let call = ShownCall { shown: closed.shown(), raw: call, facts };
         let run = closed.hashes.run;
-        let result = CallResult { call, marks, run, dispatcher, recorded: findings, plans: self.plans, records, facts };
+        let result = CallResult { call, marks, run, dispatcher, recorded: findings, plans: self.plans, states, facts };
         on_call(&result);
     }
 }

@@ -28,6 +28,7 @@ mod step_acts;
 mod tests;
 mod told;
 mod unheeded;
+mod usual_calls;
 
 pub use crate::plan::{DrivenCall, GateJudgement, Plan, Reserved};
 pub use acts::{GateAct, GateStep, StepAct};
@@ -43,3 +44,4 @@ pub use session_call::{SessionCall, SharedHashes, StepTie};
 pub use session_memory::PATIENCE;
 pub use simulator::Simulator;
 pub use step_acts::unknown_steps;
+pub use usual_calls::UsualCalls;

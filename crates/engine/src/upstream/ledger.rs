@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::event::{Intent, LedgerEntry, LedgerKind};
-use crate::ids::CallId;
+use crate::ids::{AttemptNo, CallId};
+use crate::time::Instant;
 
 /// The ledger, in the order in which effects landed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -26,6 +27,12 @@ impl Ledger {
     /// Adds an entry.
     pub(crate) fn add(&mut self, entry: LedgerEntry) {
         self.entries.push(entry);
+    }
+
+    /// Sets when the effects of an attempt landed.
+    pub(crate) fn set_time(&mut self, attempt: AttemptNo, at: Instant) {
+        let of_attempt = self.entries.iter_mut().filter(|entry| entry.attempt == Some(attempt));
+        of_attempt.for_each(|entry| entry.at = at);
     }
 
     /// Sorts the entries by the moment at which they landed, then in the order in which they were added.

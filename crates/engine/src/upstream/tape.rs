@@ -77,7 +77,7 @@ impl<'a> Tape<'a> {
         match recorded {
             Some(answer) => Some(Answer {
                 reply: UpstreamReply::from(&answer.reply),
-                latency: self.latency(asked, answer),
+                latency: Tape::latency(self.call, asked, answer),
                 provenance: if answer.inferred { Provenance::Inferred } else { Provenance::Recorded },
             }),
             None if self.is_cancelled_after(at) => None,
@@ -86,9 +86,9 @@ impl<'a> Tape<'a> {
     }
 
     /// From the attempt's recorded start to its answer; none if the recording has no times.
-    fn latency(&self, asked: RequestKind, answer: &RecordedAnswer) -> Option<Duration> {
+    pub(crate) fn latency(call: &RecordedCall, asked: RequestKind, answer: &RecordedAnswer) -> Option<Duration> {
         let first = matches!(asked, RequestKind::Attempt(attempt) if attempt.get() == 1);
-        let started = answer.started.or(if first { self.call.at } else { None })?;
+        let started = answer.started.or(if first { call.at } else { None })?;
         let ended = answer.at?;
         (ended >= started).then(|| ended.since(started))
     }
@@ -101,7 +101,7 @@ impl<'a> Tape<'a> {
         let late = || self.to(AnswerTo::Late).filter(of_attempt);
         let late = late().find(|answer| answer.reply == Reply::Ok).or_else(|| late().next())?;
         let own = || self.call.attempts().find(|(number, _)| *number == attempt);
-        let latency = self.latency(asked, late).or_else(|| self.latency(asked, own()?.1));
+        let latency = Tape::latency(self.call, asked, late).or_else(|| Tape::latency(self.call, asked, own()?.1));
         Some((latency.unwrap_or_default(), UpstreamReply::from(&late.reply)))
     }
 

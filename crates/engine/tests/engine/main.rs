@@ -5,3 +5,4 @@
 mod recorded;
 mod scripted;
 mod told;
+mod usual_calls;
