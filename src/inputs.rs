@@ -116,6 +116,8 @@ pub struct Reading {
     pub skip_invalid: bool,
     /// The most lines that may be skipped.
     pub allow_skipped: Option<u64>,
+    /// The number of threads that read a foreign recording; 0 counts as 1.
+    pub jobs: usize,
 }
 
 impl Reading {
@@ -146,7 +148,8 @@ impl Reading {
     /// How a recognised format is read.
     fn options(&self) -> FormatOptions<'_> {
         let overrides = self.mapping.as_ref().or(self.of_project.as_ref()).filter(|mapping| mapping.is_override());
-        FormatOptions { overrides, skip_invalid: self.skip_invalid, allow_skipped: self.allow_skipped }
+        let Reading { skip_invalid, allow_skipped, jobs, .. } = *self;
+        FormatOptions { overrides, skip_invalid, allow_skipped, jobs }
     }
 }
 
@@ -232,7 +235,8 @@ pub fn foreign(
 
 /// How to read a foreign recording.
 enum How<'a> {
-    Mapped(&'a Mapping),
+    /// By a mapping, on so many threads.
+    Mapped(&'a Mapping, usize),
     Known(&'static BuiltinFormat, FormatOptions<'a>),
 }
 
@@ -240,7 +244,7 @@ impl How<'_> {
     /// The mapping that is applied; none for a format that is built in.
     fn applied(&self) -> Option<Mapping> {
         match self {
-            How::Mapped(mapping) => Some((*mapping).clone()),
+            How::Mapped(mapping, _) => Some((*mapping).clone()),
             How::Known(format, options) => format.applied(*options),
         }
     }
@@ -248,7 +252,7 @@ impl How<'_> {
     /// Whether it can be read line by line.
     fn is_read_by_lines(&self) -> bool {
         match self {
-            How::Mapped(_) => true,
+            How::Mapped(..) => true,
             How::Known(format, options) => format.mapping().is_some() || format.is_chat_by_lines(*options),
         }
     }
@@ -256,14 +260,14 @@ impl How<'_> {
     /// How many lines may be skipped.
     fn allowed_to_skip(&self) -> Option<u64> {
         match self {
-            How::Mapped(mapping) => mapping.allowed_to_skip(),
+            How::Mapped(mapping, _) => mapping.allowed_to_skip(),
             How::Known(_, options) => options.overrides.map_or(options.allow_skipped, Mapping::allowed_to_skip),
         }
     }
 
     fn read(&self, bytes: &[u8], name: &str, redaction: &RedactionRules) -> Result<Imported, Failure> {
         Ok(match self {
-            How::Mapped(mapping) => mapping::apply(mapping, bytes, name, redaction),
+            How::Mapped(mapping, jobs) => mapping::apply_on(*jobs, mapping, bytes, name, redaction),
             How::Known(format, options) => {
                 let read = format.read(bytes, name, *options, redaction);
                 let start = usize::try_from(SNIFFED).ok().and_then(|end| bytes.get(..end)).unwrap_or(bytes);
@@ -275,7 +279,7 @@ impl How<'_> {
     /// How a recognised format is read.
     fn options(&self) -> FormatOptions<'_> {
         match self {
-            How::Mapped(_) => FormatOptions::default(),
+            How::Mapped(_, jobs) => FormatOptions { jobs: *jobs, ..FormatOptions::default() },
             How::Known(_, options) => *options,
         }
     }
@@ -283,7 +287,7 @@ impl How<'_> {
     /// The mapping that the user gives.
     fn mapping(&self) -> Option<&Mapping> {
         match self {
-            How::Mapped(mapping) => Some(mapping),
+            How::Mapped(mapping, _) => Some(mapping),
             How::Known(_, options) => options.overrides,
         }
     }
@@ -312,7 +316,7 @@ fn others(start: &Beginning, reading: &Reading) -> Vec<String> {
 fn how<'a>(name: &str, start: &Beginning, reading: &'a Reading) -> Result<Option<How<'a>>, Failure> {
     if let Some(mapping) = reading.mapping.as_ref().filter(|_| reading.describes_rows()) {
         return match reading.format {
-            None => Ok(Some(How::Mapped(mapping))),
+            None => Ok(Some(How::Mapped(mapping, reading.jobs))),
             Some(format) => Err(Failure::new(format!(
                 "the mapping describes the rows itself, and `--as {}` names a format",
                 format.name
@@ -340,7 +344,10 @@ fn how<'a>(name: &str, start: &Beginning, reading: &'a Reading) -> Result<Option
                 .next("playproof formats"))
         }
         _ if start.is_own => Ok(None),
-        _ => Ok(reading.of_project.as_ref().filter(|mapping| !mapping.is_override()).map(How::Mapped)),
+        _ => {
+            let of_project = reading.of_project.as_ref().filter(|mapping| !mapping.is_override());
+            Ok(of_project.map(|mapping| How::Mapped(mapping, reading.jobs)))
+        }
     }
 }
 
@@ -367,17 +374,18 @@ fn by_lines(
     let unreadable = |error: std::io::Error| files::unreadable(name, &error);
     let mapping = how.applied();
     let source = BufReader::new(decode(files::open(path)?).map_err(unreadable)?);
-    let recording = match &mapping {
-        Some(mapping) => ForeignLines::mapped(source, mapping, name, redaction),
-        None => ForeignLines::chat(source, how.options(), name, redaction),
-    };
+    let recording = ForeignLines { source, name, redaction, jobs: how.options().jobs };
     let is_readable_whole = files::size(path) <= Some(FOREIGN_MAX);
     let mut lines = match files::temporary() {
         Ok(file) => BufWriter::new(file),
         Err(_) if is_readable_whole => return Ok(None),
         Err(failure) => return Err(failure),
     };
-    let Account { loss, origins } = match recording.write_to(&mut lines) {
+    let written = match &mapping {
+        Some(mapping) => recording.mapped(mapping, &mut lines),
+        None => recording.chat(how.options(), &mut lines),
+    };
+    let Account { loss, origins } = match written {
         Ok(account) => account,
         Err(JsonLinesError::Unreadable(error)) => return Err(unreadable(error)),
         Err(JsonLinesError::Unwritable(_)) if is_readable_whole => return Ok(None),
@@ -418,7 +426,7 @@ pub fn tried(path: &str, reading: &Reading, most: usize, redaction: &RedactionRu
             .next(Command::new("playproof init").flag("--from", path)));
     };
     let mapping = match &how {
-        How::Mapped(mapping) => Some(*mapping),
+        How::Mapped(mapping, _) => Some(*mapping),
         How::Known(format, _) => format.mapping(),
     };
     let bytes = whole_of(&name, Cursor::new(start.bytes).chain(rest))?;

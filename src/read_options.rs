@@ -5,6 +5,7 @@ use super::inputs::{self, Reading};
 use super::output::say;
 use super::project::Project;
 use super::skipped::refuse_mostly_skipped;
+use super::threads::Threads;
 use super::values::whole;
 use playproof_intake::assemble::{AssembleOptions, InputLedger};
 use playproof_intake::mapping::{self, Mapping};
@@ -63,6 +64,7 @@ impl ReadOptions {
             format: self.read_as.as_deref().map(Reading::format).transpose()?,
             skip_invalid: self.skip_invalid,
             allow_skipped: self.allow_skipped,
+            jobs: Threads::default().number().get(),
         })
     }
 

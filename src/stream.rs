@@ -10,6 +10,7 @@ use super::feed::{self, Notes};
 use super::flags::Flags;
 use super::input_kind::{self, InputKind};
 use super::input_paths::InputPaths;
+use super::inputs::Reading;
 use super::output::{refused, to_stderr};
 use super::project::Project;
 use super::read_options::ReadOptions;
@@ -138,9 +139,10 @@ impl<'a> Stream<'a> {
         mut each: impl FnMut(W::Part) -> io::Result<()> + Send,
     ) -> Result<Streamed, Failure> {
         self.refuse_fixtures()?;
-        let mapping = self.reading.reading()?;
+        let jobs = self.threads.number().get();
+        let mapping = Reading { jobs, ..self.reading.reading()? };
         let options = ReplayOptions {
-            jobs: self.threads.number().get(),
+            jobs,
             assemble: self.reading.options(),
             beyond: self.beyond.clone(),
             redaction: project.redaction.clone(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use regex::Regex;
 
 use crate::hash;
@@ -24,10 +24,11 @@ pub(crate) struct Histories<C> {
     oldest_first: VecDeque<u64>,
 }
 
-/// A conversation, compared with those before it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Compared<C> {
-    pub(crate) history: History<C>,
+/// What tells of a conversation whether it begins with an earlier one: hashes, and no text.
+#[derive(Debug)]
+pub(crate) struct Beginnings {
+    /// Of the first messages, with a call among them: how many, and their hash. All messages are not among them.
+    first: Vec<(usize, u64)>,
     /// The hash of all messages, if one of them has a call.
     pub(crate) whole: Option<u64>,
 }
@@ -51,38 +52,44 @@ impl<C> Default for Histories<C> {
     }
 }
 
-impl<C> Histories<C> {
-    /// Compares the next conversation with those of the same `name` before it. `is_call` tells the messages with a call, by
-    /// number.
-    pub(crate) fn compare(
-        &mut self,
-        name: &str,
-        messages: &[RawValue<'_>],
-        is_call: impl Fn(usize) -> bool,
-    ) -> Compared<C> {
-        let (mut whole, mut has_call, mut longest) = (hash::seed(name.as_bytes()), false, None);
+impl Beginnings {
+    /// Those of a conversation called `name`. `is_call` tells the messages with a call, by number.
+    pub(crate) fn of(name: &str, messages: &[RawValue<'_>], is_call: impl Fn(usize) -> bool) -> Beginnings {
+        let (mut whole, mut has_call, mut first) = (hash::seed(name.as_bytes()), false, Vec::new());
         let first_call = (0..messages.len()).find(|n| is_call(*n)).and_then(|n| messages.get(n));
         let instructions = match first_call.is_some_and(|message| has_own_id(message.get())) {
             true => messages.iter().take_while(|message| is_instruction(**message)).count(),
             false => 0,
         };
         for (count, message) in messages.iter().enumerate().skip(instructions) {
-            if has_call && self.known.contains_key(&whole) {
-                longest = Some((count, whole));
+            if has_call {
+                first.push((count, whole));
             }
             has_call = has_call || is_call(count);
             whole = hash::half(hash::bytes(without_cache_marks(message.get()).as_bytes(), whole));
         }
-        let is_copy = has_call && self.known.contains_key(&whole);
-        let earlier = longest.filter(|_| !is_copy);
-        let earlier = earlier.map(|(count, hash)| (count, self.known.get_mut(&hash).and_then(Option::take)));
-        let history = match earlier {
+        Beginnings { first, whole: has_call.then_some(whole) }
+    }
+
+    /// The most messages of which `is_known` knows the hash; 0: of none.
+    pub(crate) fn longest(&self, is_known: impl Fn(&u64) -> bool) -> usize {
+        let first = self.first.iter().rev().find(|(_, hash)| is_known(hash));
+        first.map_or(0, |(count, _)| *count)
+    }
+}
+
+impl<C> Histories<C> {
+    /// Compares the next conversation with those before it.
+    pub(crate) fn compare(&mut self, next: &Beginnings) -> History<C> {
+        let is_copy = next.whole.is_some_and(|whole| self.known.contains_key(&whole));
+        let earlier = next.first.iter().rev().find(|(_, hash)| self.known.contains_key(hash)).filter(|_| !is_copy);
+        let earlier = earlier.map(|(count, hash)| (*count, self.known.get_mut(hash).and_then(Option::take)));
+        match earlier {
             None if is_copy => History::Repeats,
             None => History::New,
             Some((count, Some(earlier))) => History::GoesOn(count, earlier),
             Some((_, None)) => History::Branches,
-        };
-        Compared { history, whole: has_call.then_some(whole) }
+        }
     }
 
     /// Remembers a conversation that was compared, which may go on. Gives back one that is remembered no longer, or this one.
@@ -121,7 +128,8 @@ fn has_own_id(message: &str) -> bool {
 fn without_cache_marks(message: &str) -> Cow<'_, str> {
     static MARK: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?:,\s*)?"cache_control"\s*:\s*\{\s*"type"\s*:\s*"ephemeral"[^{}]*\}"#).ok());
-    match MARK.as_ref().filter(|_| memmem::find(message.as_bytes(), b"\"cache_control\"").is_some()) {
+    static NAME: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\"cache_control\""));
+    match MARK.as_ref().filter(|_| NAME.find(message.as_bytes()).is_some()) {
         Some(mark) => mark.replace_all(message, ""),
         None => Cow::Borrowed(message),
     }
@@ -135,8 +143,9 @@ mod tests {
     fn begins(histories: &mut Histories<usize>, name: &str, messages: &str) -> History<usize> {
         let messages: Vec<RawValue<'_>> = serde_json::from_str(messages).expect("a list");
         let is_call = |n: usize| messages[n].get().contains("tool_calls");
-        let Compared { history, whole } = histories.compare(name, &messages, is_call);
-        histories.remember(whole, messages.len());
+        let next = Beginnings::of(name, &messages, is_call);
+        let history = histories.compare(&next);
+        histories.remember(next.whole, messages.len());
         history
     }
 

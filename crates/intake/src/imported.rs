@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::failure::Assessment;
 use crate::histories::History;
 use crate::origin::Origins;
 use crate::tool_hints::HintsByTool;
 use crate::unused::{UnknownKind, UnusedField};
+use playproof_engine::call::Reply;
 use playproof_formats::diagnostic::counted;
 
 /// A foreign source as lines in our own trace format.
@@ -77,6 +77,13 @@ pub struct Changed {
 }
 
 impl Changed {
+    /// Adds what else was changed.
+    pub(crate) fn add(&mut self, more: &Changed) {
+        let Changed { failed, not_failed, kinds, runs, tools } = self;
+        let all = [(failed, more.failed), (not_failed, more.not_failed), (kinds, more.kinds)];
+        all.into_iter().chain([(runs, more.runs), (tools, more.tools)]).for_each(|(count, more)| *count += more);
+    }
+
     /// In words; none if nothing was changed.
     pub fn described(&self) -> Option<String> {
         let Changed { failed, not_failed, kinds, runs, tools } = *self;
@@ -200,12 +207,12 @@ impl LossReport {
     }
 
     /// Counts a result.
-    pub(crate) fn count_result(&mut self, said: &Assessment) {
+    pub(crate) fn count_result(&mut self, said: &Reply) {
         self.results += 1;
         match said {
-            Assessment::Ok => {}
-            Assessment::Failed(_) => self.failures += 1,
-            Assessment::Suspected(_) | Assessment::Unfinished(_) => self.suspected += 1,
+            Reply::Ok => {}
+            Reply::Failed(_) => self.failures += 1,
+            Reply::Suspected(_) | Reply::Unfinished(_) => self.suspected += 1,
         }
     }
 

@@ -4,7 +4,7 @@
 use crate::builtin;
 use crate::import::FormatOptions;
 use crate::line_importer::LineImporter;
-use crate::mapping::Applier;
+use crate::mapping::{Applier, ReaderState};
 use crate::redact::RedactionRules;
 use crate::tool_hints::{self, HintsByTool};
 use playproof_engine::time::Instant;
@@ -22,6 +22,7 @@ pub enum Way {
 #[derive(Debug)]
 pub struct McpMessages {
     applier: Applier,
+    state: ReaderState,
     redaction: RedactionRules,
     number: usize,
 }
@@ -31,7 +32,8 @@ impl McpMessages {
     pub fn new(redaction: &RedactionRules) -> Option<McpMessages> {
         let options = FormatOptions { skip_invalid: true, ..FormatOptions::default() };
         let mapping = builtin::find("mcp-jsonrpc")?.applied(options)?.by_flags_outside("result.structuredContent");
-        Some(McpMessages { applier: Applier::new(&mapping, "-", redaction), redaction: redaction.clone(), number: 0 })
+        let (applier, state) = (Applier::new(&mapping, "-", redaction), ReaderState::default());
+        Some(McpMessages { applier, state, redaction: redaction.clone(), number: 0 })
     }
 
     /// The trace lines that follow from a message of a run; a message that is none gives none.
@@ -44,7 +46,7 @@ impl McpMessages {
         let run = serde_json::Value::from(run);
         let row = format!("{{\"ts\":{at},\"session\":{run},\"direction\":\"{way}\",\"message\":{message}}}");
         self.number += 1;
-        let _ = self.applier.line(self.number, row.as_bytes()); // what is no message is nobody's call
+        let _ = self.applier.line(&mut self.state, self.number, row.as_bytes()); // what is no message is nobody's call
         let lines = self.applier.lines().take_imported().lines;
         let lines = if lines.is_empty() { lines } else { self.redaction.lines_of_row(lines, self.number) };
         String::from_utf8_lossy(&lines).into_owned()

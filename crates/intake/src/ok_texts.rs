@@ -17,11 +17,16 @@ pub(crate) struct OkTexts {
     halved: u32,
 }
 
+/// What is kept of a text.
+pub(crate) fn cut(text: &str) -> &str {
+    let text = text.trim();
+    text.get(..text.floor_char_boundary(TEXT_MAX)).unwrap_or(text)
+}
+
 impl OkTexts {
     /// Adds the text of the result on `line`, which comes after all others.
     pub(crate) fn add(&mut self, line: u64, text: &str) {
-        let text = text.trim();
-        let text = text.get(..text.floor_char_boundary(TEXT_MAX)).unwrap_or(text);
+        let text = cut(text);
         if text.is_empty() {
             return;
         }

@@ -20,14 +20,13 @@ pub(crate) struct RepeatedCalls {
 }
 
 impl RepeatedCalls {
-    /// Takes the next call. `whole` is its id, its tool and its arguments.
-    pub(crate) fn see(&mut self, run: &str, whole: [&str; 3], place: &str) {
-        let [id, ..] = whole;
+    /// Takes the next call; `asks` is the hash of its tool and its arguments.
+    pub(crate) fn see(&mut self, run: &str, id: &str, asks: u64, place: &str) {
         if !is_random(id) {
             return;
         }
-        let add = |sum: u64, part: &str| hash::half(hash::bytes(part.as_bytes(), sum));
-        let (call, run) = (whole.into_iter().fold(0, add), add(0, run));
+        let of = |part: &str, sum| hash::half(hash::bytes(part.as_bytes(), sum));
+        let (call, run) = (of(id, asks), of(run, 0));
         if self.current.0 != run {
             self.current = (run, true);
         }
@@ -66,7 +65,7 @@ mod tests {
         let mut repeated = RepeatedCalls::default();
         let ids = ["call_8Yd2kQx0Zp41", "call_p0Xw71mTq9Lc", "call_1"];
         let mut see = |run: &str, id: usize, tool: &str, place: &str| {
-            repeated.see(run, [ids[id], tool, "{}"], place);
+            repeated.see(run, ids[id], hash::seed(tool.as_bytes()), place);
             (repeated.count, repeated.first.clone())
         };
         see("a", 0, "pay", "1");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::origin::SourceSpan;
-use crate::trace_writer::{At, OutputAct, OutputCall, OutputResult, TraceWriter};
+use crate::trace_writer::{At, OutputAct, OutputCall, OutputResult, TraceWriter, WrittenArgs};
 use playproof_engine::call::{AnswerTo, RecordedAct, RecordedAnswer, RecordedCall};
 use playproof_engine::time::Instant;
 
@@ -43,7 +43,8 @@ pub fn lines_with_acts(calls: &[&RecordedCall], acts: &[RecordedAct]) -> String 
         match said {
             Said::Call => {
                 let parent = call.step().map(|(parent, step)| (new_id(calls, &ids, n, parent), step));
-                out.call(&OutputCall { step: parent, ..output_call(call, id) });
+                let args = call.args().map(|args| WrittenArgs::of(args, call.tool(), call.key().is_some()));
+                out.call(&OutputCall { step: parent, args: args.as_ref(), ..output_call(call, id) });
             }
             Said::Answer(answer) => drop(out.result(&output_result(call, id, answer))),
             Said::Cancelled(at) => out.cancel(call.run(), id, at),
@@ -101,7 +102,6 @@ fn output_call<'a>(call: &'a RecordedCall, id: &'a str) -> OutputCall<'a> {
         id: Some(id),
         tool: call.tool(),
         at: call.at.map(|at| At::Micros(at.as_micros())),
-        args: call.args(),
         key: call.key(),
         evidence: call.evidence(),
         token: call.token(),

@@ -26,6 +26,11 @@ impl<'a> SourceValue<'a> {
         RawValue::of_checked(&self.0)
     }
 
+    /// The text of its JSON.
+    pub(crate) fn text(self) -> Cow<'a, str> {
+        self.0
+    }
+
     /// The text that `read` makes of it.
     #[inline]
     pub(crate) fn read(self, read: impl for<'r> Fn(RawValue<'r>) -> Cow<'r, str>) -> Cow<'a, str> {

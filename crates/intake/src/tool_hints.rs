@@ -34,35 +34,49 @@ pub struct ToolHints {
 /// The hints of every tool in a list, by its name.
 pub type HintsByTool = BTreeMap<String, ToolHints>;
 
-/// Adds the tools in the lists of `document`.
-pub(crate) fn gather(document: &str, hints: &mut HintsByTool) {
-    let text = document.as_bytes();
+/// The tools in lists, in their order, which a document may name more than once.
+pub(crate) type ListedTools = Vec<(String, ToolHints)>;
+
+/// The tools in the lists of `document`.
+pub(crate) fn listed_in(document: &str) -> ListedTools {
+    let (text, mut found) = (document.as_bytes(), Vec::new());
     if MARKS.iter().any(|mark| mark.find(text).is_some())
         && let Ok(document) = serde_json::from_str(document)
     {
-        search(&document, MAX_DEPTH, hints);
+        search(&document, MAX_DEPTH, &mut found);
     }
+    found
 }
 
-fn search(value: &Value, depth: usize, hints: &mut HintsByTool) {
+/// Adds the tools in the lists of `document`.
+pub(crate) fn gather(document: &str, hints: &mut HintsByTool) {
+    add_all(&listed_in(document), hints);
+}
+
+/// Adds tools of lists.
+pub(crate) fn add_all(listed: &ListedTools, hints: &mut HintsByTool) {
+    listed.iter().for_each(|(tool, found)| add(tool, *found, hints));
+}
+
+fn search(value: &Value, depth: usize, found: &mut ListedTools) {
     let Some(depth) = depth.checked_sub(1) else { return };
     match value {
-        Value::Array(items) => items.iter().for_each(|item| search(item, depth, hints)),
+        Value::Array(items) => items.iter().for_each(|item| search(item, depth, found)),
         Value::Object(fields) => match (fields.get("name"), fields.get("annotations")) {
             (Some(Value::String(tool)), Some(Value::Object(annotations))) => {
                 let hint = |name: &str| annotations.get(name).and_then(Value::as_bool);
-                let found = ToolHints {
+                let hints = ToolHints {
                     read_only: hint("readOnlyHint"),
                     idempotent: hint("idempotentHint"),
                     destructive: hint("destructiveHint"),
                     is_contradicted: false,
                 };
-                add(tool, found, hints);
+                found.push((tool.clone(), hints));
             }
             _ => {
                 let listed = fields.get("tools").and_then(Value::as_array).into_iter().flatten().filter_map(listed);
-                listed.for_each(|tool| add(tool, ToolHints::default(), hints));
-                fields.values().for_each(|field| search(field, depth, hints));
+                found.extend(listed.map(|tool| (tool.to_owned(), ToolHints::default())));
+                fields.values().for_each(|field| search(field, depth, found));
             }
         },
         _ => {}

@@ -1,5 +1,6 @@
 //! Writes the lines of our own trace format. Reads nothing and pairs nothing.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::args_meaning::without_key;
@@ -7,6 +8,7 @@ use crate::failure::{Assessment, Failure};
 use crate::hash;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::json;
+use crate::ok_texts;
 use crate::origin::{Origins, SourceSpan};
 use crate::repeated_calls::RepeatedCalls;
 use crate::second_results::{Ends, ResultIs, Said, SecondResults};
@@ -40,6 +42,69 @@ pub(crate) enum At<'a> {
     Micros(u64),
 }
 
+/// Arguments as a line of a trace has them.
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenArgs {
+    json: String,
+    /// The idempotency key among them.
+    key: Option<String>,
+    /// The hash of the tool and of what is asked of it.
+    asks: u64,
+}
+
+impl WrittenArgs {
+    /// The arguments of a call of `tool`, as JSON text. Of a call that `has_key`, none of them is its key.
+    pub(crate) fn of(args: &str, tool: &str, has_key: bool) -> WrittenArgs {
+        // Arguments are shown as they were, also with a key that is none.
+        let keyed = if has_key { None } else { without_key(args) };
+        let (args, key) = match keyed {
+            Some((args, Some(key))) => (Cow::Owned(args), Some(key)),
+            _ => (Cow::Borrowed(args), None),
+        };
+        let asks = hash::half(hash::bytes(args.as_bytes(), hash::seed(tool.as_bytes())));
+        WrittenArgs { json: escape_json(&json::compact(&args)).into_owned(), key, asks }
+    }
+}
+
+/// What a result says, whichever call it answers.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) reply: Reply,
+    pub(crate) status_from: StatusFrom,
+    /// The hash of all that it says.
+    content: u64,
+    /// The beginning of the text of a success, which is kept beside the lines.
+    ok_text: Option<Box<str>>,
+}
+
+impl Answer {
+    /// What is said of a result with this text; `flagged`: the source has a flag for failures.
+    pub(crate) fn of(said: &Assessment, flagged: bool, text: Option<&str>) -> Answer {
+        let reply = said.reply();
+        let word = match &reply {
+            Reply::Ok => "ok",
+            Reply::Failed(_) => "failed",
+            Reply::Suspected(_) => "suspected",
+            Reply::Unfinished(_) => "unfinished",
+        };
+        let of_error = reply.error().map(|error| [&error.message, &error.code, &error.kind].map(Option::as_deref));
+        let texts = [Some(word), text].into_iter().chain(of_error.unwrap_or_default());
+        let texts = texts.map(Option::unwrap_or_default);
+        let content = texts.fold(0, |sum, text| hash::half(hash::bytes(text.as_bytes(), sum)));
+        let ok_text = text.filter(|_| matches!(reply, Reply::Ok)).map(|text| ok_texts::cut(text).into());
+        Answer { status_from: said.evidence(flagged), content, ok_text, reply }
+    }
+
+    /// Whether what was asked for has ended with it.
+    fn ends(&self) -> Ends {
+        match &self.reply {
+            Reply::Failed(Some(error)) if reads_as_unanswered(error) => Ends::Unanswered,
+            Reply::Unfinished(_) => Ends::Unfinished,
+            Reply::Ok | Reply::Failed(_) | Reply::Suspected(_) => Ends::Yes,
+        }
+    }
+}
+
 /// A call to write.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OutputCall<'a> {
@@ -47,8 +112,7 @@ pub(crate) struct OutputCall<'a> {
     pub(crate) id: Option<&'a str>,
     pub(crate) tool: &'a str,
     pub(crate) at: Option<At<'a>>,
-    /// JSON text.
-    pub(crate) args: Option<&'a str>,
+    pub(crate) args: Option<&'a WrittenArgs>,
     pub(crate) key: Option<&'a str>,
     /// JSON text.
     pub(crate) evidence: Option<&'a str>,
@@ -93,8 +157,8 @@ pub(crate) struct OutputResult<'a> {
     /// What tells its status; none: the source's own flag.
     pub(crate) status_from: Option<StatusFrom>,
     pub(crate) draw: Option<Draw>,
-    /// The text of a result; that of a success is kept beside the lines.
-    pub(crate) text: Option<&'a str>,
+    /// What a result of a foreign source says, in place of `reply` and `status_from`.
+    pub(crate) answer: Option<&'a Answer>,
     /// Distinguishes its source row from other rows.
     pub(crate) row: Option<u32>,
     /// The source is known to repeat its rows.
@@ -135,14 +199,11 @@ impl TraceWriter {
     }
 
     pub(crate) fn call(&mut self, call: &OutputCall<'_>) {
-        let keyed = call.args.filter(|_| call.key.is_none()).and_then(without_key);
-        let (args, key) = match &keyed {
-            Some((args, Some(key))) => (Some(args.as_str()), Some(key.as_str())),
-            _ => (call.args, call.key), // arguments are shown as they were, also with a key that is none
-        };
+        let key = call.key.or(call.args.and_then(|args| args.key.as_deref()));
         self.has_keys |= key.is_some();
         if let (Some(run), Some(id)) = (call.run, call.id) {
-            self.repeated.see(run, [id, call.tool, args.unwrap_or_default()], call.source);
+            let asks = call.args.map_or_else(|| hash::seed(call.tool.as_bytes()), |args| args.asks);
+            self.repeated.see(run, id, asks, call.source);
         }
         if let (Some(results), Some(id)) = (&mut self.results, call.id) {
             results.call(call.run, id);
@@ -153,7 +214,7 @@ impl TraceWriter {
         object.text("call_id", call.id);
         object.text("tool", Some(call.tool));
         object.at(call.at, "at_ms");
-        object.json("args", args);
+        object.written("args", call.args.map(|args| args.json.as_str()));
         object.text("idempotency_key", key);
         object.json("evidence_refs", call.evidence);
         object.text("reversal_token", call.token);
@@ -168,13 +229,13 @@ impl TraceWriter {
 
     /// Writes a result; false: it is a copy, and is left out.
     pub(crate) fn result(&mut self, result: &OutputResult<'_>) -> bool {
-        let of_format = self.results.as_mut().filter(|_| result.attempt.is_none()).zip(result.id);
-        let Some((results, id)) = of_format else {
+        let of_format = self.results.as_mut().filter(|_| result.attempt.is_none()).zip(result.id).zip(result.said());
+        let Some(((results, id), said)) = of_format else {
             self.write_result(result);
             return true;
         };
         let late = |attempt, row| OutputResult { answers: Some("late"), attempt: Some(attempt), row, ..*result };
-        match results.result(result.run, id, result.said(), result.repeats) {
+        match results.result(result.run, id, said, result.repeats) {
             ResultIs::Copy => return false,
             ResultIs::Answer => self.write_result(result),
             ResultIs::Late(attempt) => self.write_result(&late(attempt, result.row)),
@@ -185,7 +246,7 @@ impl TraceWriter {
 
     fn write_result(&mut self, result: &OutputResult<'_>) {
         self.origins.push(result.span, result.source);
-        if let (None | Some(Reply::Ok), Some(text)) = (result.reply, result.text) {
+        if let Some(text) = result.answer.and_then(|answer| answer.ok_text.as_deref()) {
             self.origins.push_ok(text);
         }
         let mut object = self.begin("tool_result");
@@ -195,7 +256,8 @@ impl TraceWriter {
         object.number("attempt", result.attempt.map(u64::from));
         object.at(result.started.map(At::Micros), "started_ms");
         object.at(result.at, "at_ms");
-        let status = match result.reply {
+        let reply = result.reply.or(result.answer.map(|answer| &answer.reply));
+        let status = match reply {
             None | Some(Reply::Ok) => "ok",
             Some(Reply::Failed(_)) => "error",
             Some(Reply::Suspected(_)) => "suspected",
@@ -203,11 +265,12 @@ impl TraceWriter {
         };
         object.text("status", Some(status));
         // A flag is the rule.
-        let status_from = result.status_from.filter(|from| *from != StatusFrom::Flag);
+        let status_from = result.status_from.or(result.answer.map(|answer| answer.status_from));
+        let status_from = status_from.filter(|from| *from != StatusFrom::Flag);
         object.text("status_from", status_from.map(StatusFrom::as_str));
         let is_known =
             |error: &&Arc<ErrorFacts>| ***error != ErrorFacts { kind_from: error.kind_from, ..ErrorFacts::default() };
-        if let Some(error) = result.reply.and_then(Reply::error).filter(is_known) {
+        if let Some(error) = reply.and_then(Reply::error).filter(is_known) {
             object.error(error);
         }
         object.raw("draw", result.draw.map(|draw| draw.to_string()));
@@ -296,24 +359,13 @@ impl TraceWriter {
 
 impl OutputResult<'_> {
     /// What it says, for comparison with other results of its call.
-    fn said(&self) -> Said {
-        let error = self.reply.and_then(Reply::error);
-        let is_unanswered = || error.is_some_and(|error| reads_as_unanswered(error));
-        let (word, ends) = match self.reply {
-            None | Some(Reply::Ok) => ("ok", Ends::Yes),
-            Some(Reply::Failed(_)) => ("failed", if is_unanswered() { Ends::Unanswered } else { Ends::Yes }),
-            Some(Reply::Suspected(_)) => ("suspected", Ends::Yes),
-            Some(Reply::Unfinished(_)) => ("unfinished", Ends::Unfinished),
-        };
-        let of_error = error.map(|error| [&error.message, &error.code, &error.kind].map(Option::as_deref));
-        let texts = [Some(word), self.text].into_iter().chain(of_error.unwrap_or_default());
-        let texts = texts.map(Option::unwrap_or_default);
-        let content = texts.fold(0, |sum, text| hash::half(hash::bytes(text.as_bytes(), sum)));
+    fn said(&self) -> Option<Said> {
         let time = |at| match at {
             At::Text(text) => hash::seed(text.as_bytes()),
             At::Micros(micros) => micros,
         };
-        Said { content, row: self.row, at: self.at.map(time), ends }
+        let answer = self.answer?;
+        Some(Said { content: answer.content, row: self.row, at: self.at.map(time), ends: answer.ends() })
     }
 }
 
@@ -393,6 +445,13 @@ impl ObjectWriter<'_> {
 
     fn whole(&mut self, value: u64) {
         self.bytes.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    }
+
+    fn written(&mut self, name: &'static str, json: Option<&str>) {
+        if let Some(json) = json {
+            self.name(name);
+            self.bytes.extend_from_slice(json.as_bytes());
+        }
     }
 
     fn json(&mut self, name: &'static str, value: Option<&str>) {
@@ -497,7 +556,8 @@ mod tests {
         let mut lines = TraceWriter::default();
         let nasty = "a\"b\\c\nd\u{1}é\u{2028}\u{e0041}\u{7f}";
         let args = "{ \"a\":\n1, \"\u{202e}\": \"\u{ad}\" }";
-        let call = OutputCall { run: Some(nasty), tool: nasty, args: Some(args), ..OutputCall::default() };
+        let args = WrittenArgs::of(args, nasty, false);
+        let call = OutputCall { run: Some(nasty), tool: nasty, args: Some(&args), ..OutputCall::default() };
         lines.call(&call);
         let error = ErrorFacts { message: Some(nasty.into()), status: Some(409), ..ErrorFacts::default() };
         let (reply, at) = (Reply::Failed(Some(Arc::new(error))), Some(At::Micros(1_500)));
@@ -518,7 +578,8 @@ mod tests {
     fn an_argument_that_is_the_idempotency_key_becomes_the_key() {
         let call = |args: &str, key: Option<&str>| {
             let mut lines = TraceWriter::default();
-            lines.call(&OutputCall { tool: "t", args: Some(args), key, ..OutputCall::default() });
+            let args = WrittenArgs::of(args, "t", key.is_some());
+            lines.call(&OutputCall { tool: "t", args: Some(&args), key, ..OutputCall::default() });
             let line: serde_json::Value = serde_json::from_slice(&lines.into_bytes()).expect("a line");
             format!("{} {}", line["args"], line["idempotency_key"])
         };

@@ -123,7 +123,7 @@ impl BuiltinFormat {
 
     /// The mapping that is applied, with what `options` say; none if the format is built in.
     pub fn applied(&self, options: FormatOptions<'_>) -> Option<Mapping> {
-        let FormatOptions { overrides, skip_invalid, allow_skipped } = options;
+        let FormatOptions { overrides, skip_invalid, allow_skipped, .. } = options;
         let mapping = self.mapping()?.of_format(self.title, overrides);
         Some(if skip_invalid { mapping.skipping_invalid(true, allow_skipped) } else { mapping })
     }
@@ -140,7 +140,7 @@ impl BuiltinFormat {
         redaction: &RedactionRules,
     ) -> Result<Imported, Report> {
         match (&self.reader, self.applied(options)) {
-            (_, Some(mapping)) => mapping::apply(&mapping, bytes, name, redaction),
+            (_, Some(mapping)) => mapping::apply_on(options.jobs, &mapping, bytes, name, redaction),
             (Reader::BuiltIn(format), None) => {
                 import::import_with(*format, bytes, name, options).map_err(|report| redaction.report(report))
             }

@@ -11,10 +11,10 @@ use crate::imported::{ImportWarning, Missing};
 use crate::iso;
 use crate::json;
 use crate::json::Fields;
-use crate::mapping::{Mapping, stem};
+use crate::mapping::stem;
 use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
-use crate::trace_writer::{At, OutputCall, OutputResult};
+use crate::trace_writer::{Answer, At, OutputCall, OutputResult, WrittenArgs};
 use playproof_formats::diagnostic::Report;
 
 /// The fields that hold the exchanges.
@@ -91,10 +91,11 @@ fn write(
     let (run, span) = (Some(run), output.finder.find(raw.get()));
     let address = address(request).unwrap_or_default();
     let named = tool(&request.text("method").unwrap_or_default(), &address);
-    let own = output.overrides.as_ref();
+    let own = output.reader.overrides.as_ref();
     let renamed = own.and_then(|own| own.corrected_tool(raw, &named, &mut output.loss.changed));
     let tool = renamed.as_deref().unwrap_or(&named);
     let (args, key) = (arguments(&address, request), header(request, "idempotency-key"));
+    let args = WrittenArgs::of(&args, tool, key.is_some());
     output.loss.calls += 1;
     output.lines.call(&OutputCall {
         run,
@@ -124,21 +125,21 @@ fn write(
         retry_after: wait.as_deref(),
         headers: response.get("headers"),
         at,
-        words: output.overrides.as_ref().and_then(Mapping::own_words),
+        words: output.reader.overrides.as_ref().and_then(|own| own.own_words()),
         ..ToolResult::default()
     };
     let mut assessment = assess(&result);
-    if let Some(own) = &output.overrides {
-        assessment = own.corrected_content(raw, &result, assessment, &mut output.loss.changed);
+    if let Some(own) = &output.reader.overrides {
+        assessment = own.rules_of_content(raw).corrected_content(&result, assessment, &mut output.loss.changed);
     }
-    output.loss.count_result(&assessment);
+    let answer = Answer::of(&assessment, status.is_some(), None);
+    output.loss.count_result(&answer.reply);
     output.untimed += u64::from(at.is_none());
     output.lines.result(&OutputResult {
         run,
         id: Some(place),
         at: at.map(At::Micros),
-        reply: Some(&assessment.reply()),
-        status_from: Some(assessment.evidence(status.is_some())),
+        answer: Some(&answer),
         source: place,
         span,
         ..OutputResult::default()

@@ -10,25 +10,101 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::format::{FormatOptions, SourceFormat, output_of};
-use super::messages::{end_all, walk_on};
+use super::message_reader::{MessageReader, ReadMessage, ReaderState};
+use super::messages::{beginnings, end_all};
 use super::names::UsedNames;
 use super::openai::{Conversation, Found, found};
 use super::run::{ImportOutput, Speakers};
 use crate::hash;
+use crate::histories::Beginnings;
 use crate::imported::{ImportWarning, LossReport};
-use crate::json::Fields;
-use crate::line_importer::LineImporter;
+use crate::line_importer::{LineImporter, LineReader};
 use crate::origin::LineFinder;
-use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
-use crate::tool_hints;
+use crate::tool_hints::{self, ListedTools};
 use crate::trace_writer::TraceWriter;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
 /// The most conversations with one message a line whose state is kept.
 const MAX_LIVE: usize = 1_000;
 
-/// Reads chat messages line by line.
+/// The most conversations of which a thread remembers that it has read them.
+const MAX_READ: usize = 10_000;
+
+/// Reads documents of chat messages, each by itself.
+#[derive(Clone, Debug)]
+pub(crate) struct ChatReader {
+    name: Arc<str>,
+    messages: MessageReader,
+    /// Messages are read again that an earlier conversation had: this one does not go on from it.
+    reads_all: bool,
+}
+
+/// What a document says. Places are those behind the document's own.
+#[derive(Debug)]
+pub(crate) struct ReadDocument {
+    tools: ListedTools,
+    unreadable: Vec<String>,
+    said: Said,
+}
+
+#[derive(Debug)]
+enum Said {
+    Conversations(Vec<ReadConversation>),
+    /// One message of the conversation with this name.
+    Message(Option<String>, Box<ReadMessage>),
+}
+
+#[derive(Debug)]
+struct ReadConversation {
+    base: Option<String>,
+    place: String,
+    beginnings: Beginnings,
+    /// The first messages that were not read: an earlier conversation probably has them.
+    unread: usize,
+    messages: Vec<ReadMessage>,
+}
+
+impl LineReader for ChatReader {
+    type State = ReaderState;
+    type Read = ReadDocument;
+
+    fn read(&self, state: &mut ReaderState, number: usize, line: &[u8]) -> Result<ReadDocument, Report> {
+        let (source, document) = SourceText::line(line, &self.name, number, SourceText::document)?;
+        let (finder, mut unreadable) = (LineFinder::new(source.text, number), Vec::new());
+        let said = match found(document, true, &mut unreadable) {
+            Found::Conversations(all) => {
+                Said::Conversations(all.into_iter().map(|one| self.conversation(one, &finder, state)).collect())
+            }
+            Found::Message(base, fields) => {
+                Said::Message(base, Box::new(self.messages.fields((&fields, document), &finder, state)))
+            }
+        };
+        Ok(ReadDocument { tools: tool_hints::listed_in(document.get()), unreadable, said })
+    }
+}
+
+impl ChatReader {
+    fn conversation(
+        &self,
+        conversation: Conversation<'_>,
+        finder: &LineFinder,
+        state: &mut ReaderState,
+    ) -> ReadConversation {
+        let Conversation { label, thread, messages, place, .. } = conversation;
+        let beginnings = beginnings(&thread, &messages);
+        let is_known = |hash: &u64| !self.reads_all && state.conversations.contains(hash);
+        let unread = beginnings.longest(is_known);
+        if state.conversations.len() >= MAX_READ {
+            state.conversations.clear();
+        }
+        state.conversations.extend(beginnings.whole);
+        let messages = messages.iter().skip(unread).map(|raw| self.messages.read(*raw, finder, state)).collect();
+        ReadConversation { base: label.base, place, beginnings, unread, messages }
+    }
+}
+
+/// Takes chat messages line by line.
 #[derive(Debug)]
 pub(crate) struct ChatLines {
     name: Arc<str>,
@@ -38,6 +114,8 @@ pub(crate) struct ChatLines {
     documents: u64,
     /// The lines so far that are no JSON.
     skipped: u64,
+    /// A part of a document could not be read.
+    has_unreadable: bool,
     /// The conversations so far.
     conversations: u64,
     /// Every conversation with one message a line, by the hash of its name.
@@ -72,6 +150,7 @@ impl ChatLines {
             names: UsedNames::default(),
             documents: 0,
             skipped: 0,
+            has_unreadable: false,
             conversations: 0,
             known: BTreeMap::new(),
             live: BTreeMap::new(),
@@ -89,13 +168,13 @@ impl ChatLines {
     }
 
     /// A message on a line of its own, of the conversation called `base`.
-    fn message(&mut self, base: Option<&str>, message: (&Fields<'_>, RawValue<'_>)) {
+    fn message(&mut self, base: Option<&str>, message: ReadMessage) {
         let key = base.map_or(0, |base| hash::seed(base.as_bytes()));
         if !self.live.contains_key(&key) {
             self.begin(base, key);
         }
         let (Some(known), Some(live)) = (self.known.get_mut(&key), self.live.get_mut(&key)) else { return };
-        live.speakers.fields(message, &format!("[{}]", known.messages), &mut self.output);
+        live.speakers.message(message, &format!("[{}]", known.messages), &mut self.output);
         known.messages += 1;
         known.has_user = live.speakers.has_user;
         self.by_last.remove(&live.last);
@@ -134,32 +213,74 @@ impl ChatLines {
     }
 }
 
-impl LineImporter for ChatLines {
-    fn line(&mut self, number: usize, bytes: &[u8]) -> Result<(), Report> {
-        if bytes.trim_ascii().is_empty() {
-            return Ok(());
-        }
-        let name = Arc::clone(&self.name);
-        let (source, document) = SourceText::line(bytes, &name, number, SourceText::document)?;
-        self.output.finder = LineFinder::new(source.text, number);
-        tool_hints::gather(document.get(), &mut self.output.loss.hints);
-        match found(document, &format!("[{}]", self.documents), &mut self.output) {
-            Found::Conversations(conversations) => {
-                for conversation in conversations {
-                    let run = self.new_name(conversation.label.base.as_deref());
-                    let Conversation { thread, messages, place, .. } = &conversation;
-                    walk_on(thread, &run, messages, place, &mut self.output);
+impl ChatLines {
+    /// Takes the conversations of a document; `again` reads all of them without leaving anything out.
+    fn conversations(
+        &mut self,
+        all: Vec<ReadConversation>,
+        place: &str,
+        again: impl Fn(ChatReader) -> Option<ReadDocument>,
+    ) {
+        let mut whole = None;
+        for (n, mut read) in all.into_iter().enumerate() {
+            let run = self.new_name(read.base.as_deref());
+            let place = [place, &read.place].concat();
+            let (mut speakers, known) = Speakers::begin_or_go_on(&read.beginnings, &run, &place, &mut self.output);
+            if known < read.unread {
+                let reader = ChatReader { reads_all: true, ..self.reader() };
+                whole = whole.or_else(|| match again(reader)?.said {
+                    Said::Conversations(all) => Some(all),
+                    Said::Message(..) => None,
+                });
+                let of_it = whole.as_mut().and_then(|all| all.get_mut(n));
+                if let Some(of_it) = of_it {
+                    (read.messages, read.unread) = (std::mem::take(&mut of_it.messages), 0);
                 }
             }
-            Found::Message(base, fields) => self.message(base.as_deref(), (&fields, document)),
+            if read.messages.is_empty() && read.unread == 0 {
+                self.output.loss.warn(ImportWarning::EmptyRun, &place);
+            }
+            for (n, message) in (read.unread..).zip(read.messages).filter(|(n, _)| *n >= known) {
+                speakers.message(message, &format!("{place}[{n}]"), &mut self.output);
+            }
+            speakers.leave(&read.beginnings, &mut self.output);
+        }
+    }
+}
+
+impl LineImporter for ChatLines {
+    type Reader = ChatReader;
+
+    fn reader(&self) -> ChatReader {
+        ChatReader { name: Arc::clone(&self.name), messages: self.output.reader.clone(), reads_all: false }
+    }
+
+    fn take(&mut self, read: ReadDocument, number: usize, line: &[u8]) {
+        let ReadDocument { tools, unreadable, said } = read;
+        let place = format!("[{}]", self.documents);
+        tool_hints::add_all(&tools, &mut self.output.loss.hints);
+        self.has_unreadable |= !unreadable.is_empty();
+        for rest in unreadable {
+            self.output.loss.warn(ImportWarning::NotReadable, &format!("{place}{rest}"));
+        }
+        match said {
+            Said::Conversations(all) => {
+                let again = |reader: ChatReader| reader.read(&mut ReaderState::default(), number, line).ok();
+                self.conversations(all, &place, again);
+            }
+            Said::Message(base, message) => self.message(base.as_deref(), *message),
         }
         self.documents += 1;
-        Ok(())
     }
 
     fn skip(&mut self, number: usize) {
         self.skipped += 1;
         self.output.loss.warn(ImportWarning::NotJson, &format!("line {number}"));
+    }
+
+    /// Messages on lines of their own: their runs end in another order. What is unreadable: the first of it is another one.
+    fn needs_whole(&self) -> bool {
+        !self.known.is_empty() || self.has_unreadable
     }
 
     /// Writes the ends of the conversations that went on.
@@ -180,7 +301,7 @@ impl LineImporter for ChatLines {
     }
 
     /// An error: the source has one document, or mostly lines that are no JSON, or no conversation: it is to be read as a whole.
-    fn finish(self: Box<Self>) -> Result<LossReport, Report> {
+    fn finish(self) -> Result<LossReport, Report> {
         if self.documents < 2 || self.documents < self.skipped || self.output.loss.runs == 0 {
             let diagnostic = Diagnostic::error("empty_import", "no runs in the lines of this file");
             return Err(Report::one(Source::whole(&*self.name, ""), diagnostic));
@@ -192,14 +313,16 @@ impl LineImporter for ChatLines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::import;
+    use crate::import::import_whole;
     use crate::imported::Imported;
     use crate::origin::Origins;
 
     fn read(lines: impl Iterator<Item = String>) -> ChatLines {
         let mut chat = ChatLines::new("log", FormatOptions::default());
-        for (n, line) in (1..).zip(lines) {
-            chat.line(n, line.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+        let (reader, mut state) = (chat.reader(), ReaderState::default());
+        for (n, line) in (1..).zip(lines).filter(|(_, line)| !line.is_empty()) {
+            let read = reader.read(&mut state, n, line.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+            chat.take(read, n, line.as_bytes());
         }
         chat
     }
@@ -223,10 +346,10 @@ mod tests {
         let mut chat = read(lines.iter().cloned());
         chat.end();
         let Imported { lines: bytes, origins, .. } = chat.lines().take_imported();
-        let loss = Box::new(chat).finish().unwrap_or_else(|report| panic!("{report}"));
+        let loss = chat.finish().unwrap_or_else(|report| panic!("{report}"));
         let text = |bytes| String::from_utf8(bytes).expect("text");
         let lined = (text(bytes), loss.to_string(), origins);
-        let whole = import(SourceFormat::OpenAi, lines.join("\n").as_bytes(), "log");
+        let whole = import_whole(SourceFormat::OpenAi, lines.join("\n").as_bytes(), "log", FormatOptions::default());
         let whole = whole.unwrap_or_else(|report| panic!("{report}"));
         [lined, (text(whole.lines), whole.loss.to_string(), whole.origins)]
     }
@@ -277,7 +400,7 @@ mod tests {
         assert_eq!(chat.live.len(), 0);
         let text = String::from_utf8(chat.lines().take_imported().lines).expect("text");
         assert_eq!(text.matches("run_end").count(), 2_500, "each that was forgotten had ended");
-        assert_eq!(Box::new(chat).finish().map(|loss| (loss.runs, loss.unanswered)).ok(), Some((2_500, 0)));
+        assert_eq!(chat.finish().map(|loss| (loss.runs, loss.unanswered)).ok(), Some((2_500, 0)));
     }
 
     #[test]
@@ -292,7 +415,7 @@ mod tests {
         assert_eq!(of_it.len(), 4, "{of_it:?}");
         assert!(of_it[1].contains(r#""call_id":"a""#) && of_it[3].contains("run_end"), "{of_it:?}");
         assert!(of_it[2].contains(r#""source":"[2].tool_calls[0]""#), "{of_it:?}");
-        let loss = Box::new(chat).finish().unwrap_or_else(|report| panic!("{report}"));
+        let loss = chat.finish().unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(loss.runs, MAX_LIVE as u64 + 2);
     }
 }

@@ -1,20 +1,16 @@
-//! The formats of traces: tells our own and the built-in foreign ones apart by their beginning, and hands foreign bytes to
-//! the reader of their format. Checks nothing.
+//! The formats of traces: tells our own and the built-in foreign ones apart by their beginning. Reads none to its end.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::run::ImportOutput;
-use super::{cassette, openai, tau};
-use crate::imported::{ImportWarning, Imported, Missing};
+use crate::imported::Missing;
 use crate::json::{self, Fields};
 use crate::mapping::Mapping;
 use crate::raw_value::RawValue;
-use crate::source_text::SourceText;
 use crate::wire;
 use crate::wire::TraceLine;
-use playproof_formats::diagnostic::{Diagnostic, Report};
 
 /// Lines of a beginning that [`is_own_format`] reads.
 const OWN_LINES: usize = 50;
@@ -41,6 +37,8 @@ pub struct FormatOptions<'a> {
     pub skip_invalid: bool,
     /// The most lines that may be skipped.
     pub allow_skipped: Option<u64>,
+    /// The number of threads; 0 counts as 1.
+    pub jobs: usize,
 }
 
 impl SourceFormat {
@@ -55,59 +53,10 @@ impl SourceFormat {
     }
 }
 
-/// Turns foreign `bytes`, called `name`, into lines of our own trace format.
-///
-/// # Errors
-/// Bytes that are not UTF-8 or not JSON, with the place; a document of another shape; a document without runs.
-pub fn import(format: SourceFormat, bytes: &[u8], name: &str) -> Result<Imported, Report> {
-    import_with(format, bytes, name, FormatOptions::default())
-}
-
-/// [`import`], but for what `options` say.
-///
-/// # Errors
-/// As [`import`]; a mapping that names the runs, because these formats have them in their structure.
-pub fn import_with(
-    format: SourceFormat,
-    bytes: &[u8],
-    name: &str,
-    options: FormatOptions<'_>,
-) -> Result<Imported, Report> {
-    if let Some(own) = options.overrides.filter(|own| own.names_runs()) {
-        return Err(own.refused_runs(format.as_str()));
-    }
-    let written = SourceText::new(bytes, name)?;
-    let text = match format {
-        SourceFormat::Cassette => cassette::as_json(&written)?,
-        _ if options.skip_invalid => Cow::Owned(written.without_bad_lines()),
-        _ => Cow::Borrowed(written.text),
-    };
-    let source = SourceText { text: &text, name };
-    let mut output = output_of(format, options);
-    if format != SourceFormat::Cassette {
-        for (n, _) in written.text.lines().zip(text.lines()).enumerate().filter(|(_, (before, after))| before != after)
-        {
-            output.loss.warn(ImportWarning::NotJson, &format!("line {}", n + 1));
-        }
-    }
-    output.finder = source.lines();
-    match format {
-        SourceFormat::OpenAi => openai::read(&source, &mut output)?,
-        SourceFormat::Tau => tau::read_tau(&source, &mut output)?,
-        SourceFormat::Tau2 => tau::read_tau2(&source, &mut output)?,
-        SourceFormat::Cassette => cassette::read(&source, &mut output)?,
-    }
-    if output.loss.runs == 0 {
-        let help = "no part of it is a conversation in this format";
-        return Err(source.report(0, Diagnostic::error("empty_import", "no runs in this file").help(help)));
-    }
-    Ok(output.finish())
-}
-
 /// The output of an import before its first line.
 pub(super) fn output_of(format: SourceFormat, options: FormatOptions<'_>) -> ImportOutput {
     let mut output = ImportOutput::default();
-    output.overrides = options.overrides.cloned();
+    output.reader.overrides = options.overrides.cloned().map(Arc::new);
     output.loss.is_overridden = options.overrides.is_some();
     output.loss.unknown_kinds.extend(options.overrides.into_iter().flat_map(Mapping::misspelt_kinds));
     output.loss.read_as = format.as_str().to_owned();

@@ -63,25 +63,26 @@ pub(super) enum Found<'a> {
     Message(Option<String>, Fields<'a>),
 }
 
-/// Reads a document; counts what it cannot read.
-pub(super) fn found<'a>(document: RawValue<'a>, place: &str, output: &mut ImportOutput) -> Found<'a> {
+/// Reads a document, and notes the places of what it cannot read. Places are those behind the document's own, which is there if
+/// it `is_part` of several.
+pub(super) fn found<'a>(document: RawValue<'a>, is_part: bool, unreadable: &mut Vec<String>) -> Found<'a> {
     if let Some(fields) = json::object(document) {
-        return match of_object(&fields, place) {
+        return match of_object(&fields, if is_part { ".messages" } else { "messages" }.to_owned()) {
             Some(conversation) => Found::Conversations(vec![conversation]),
             None if fields.text("role").is_some() => Found::Message(name_of(&fields, &NAMES_OF_A_MESSAGE), fields),
-            None => unreadable(place, output),
+            None => nothing(unreadable),
         };
     }
-    let Some(items) = json::array(document) else { return unreadable(place, output) };
+    let Some(items) = json::array(document) else { return nothing(unreadable) };
     if is_conversation(&items) {
-        return Found::Conversations(vec![of_array(items, place)]);
+        return Found::Conversations(vec![of_array(items, "")]);
     }
     let mut all = Vec::new();
     for (n, item) in items.into_iter().enumerate() {
-        let place = format!("{place}[{n}]");
+        let place = format!("[{n}]");
         match conversation(item, &place) {
             Some(conversation) => all.push(conversation),
-            None => output.loss.warn(ImportWarning::NotReadable, &place),
+            None => unreadable.push(place),
         }
     }
     Found::Conversations(all)
@@ -93,8 +94,14 @@ fn gather<'a>(
     (all, lines): (&mut Vec<Conversation<'a>>, &mut BTreeMap<Option<String>, usize>),
     output: &mut ImportOutput,
 ) {
-    match found(document, place, output) {
-        Found::Conversations(conversations) => all.extend(conversations),
+    let mut unreadable = Vec::new();
+    let found = found(document, !place.is_empty(), &mut unreadable);
+    unreadable.iter().for_each(|rest| output.loss.warn(ImportWarning::NotReadable, &format!("{place}{rest}")));
+    match found {
+        Found::Conversations(conversations) => {
+            let placed = |of: Conversation<'a>| Conversation { place: format!("{place}{}", of.place), ..of };
+            all.extend(conversations.into_iter().map(placed));
+        }
         Found::Message(base, _) => {
             let same = lines.get(&base).and_then(|number: &usize| all.get_mut(*number));
             if let Some(same) = same {
@@ -112,8 +119,8 @@ fn gather<'a>(
     }
 }
 
-fn unreadable<'a>(place: &str, output: &mut ImportOutput) -> Found<'a> {
-    output.loss.warn(ImportWarning::NotReadable, place);
+fn nothing<'a>(unreadable: &mut Vec<String>) -> Found<'a> {
+    unreadable.push(String::new());
     Found::Conversations(Vec::new())
 }
 
@@ -121,7 +128,7 @@ fn unreadable<'a>(place: &str, output: &mut ImportOutput) -> Found<'a> {
 fn conversation<'a>(raw: RawValue<'a>, place: &str) -> Option<Conversation<'a>> {
     match json::array(raw) {
         Some(messages) => is_conversation(&messages).then(|| of_array(messages, place)),
-        None => of_object(&json::object(raw)?, place),
+        None => of_object(&json::object(raw)?, format!("{place}.messages")),
     }
 }
 
@@ -133,12 +140,11 @@ fn of_array<'a>(messages: Vec<RawValue<'a>>, place: &str) -> Conversation<'a> {
     Conversation { messages, place: place.to_owned(), ..Conversation::default() }
 }
 
-fn of_object<'a>(fields: &Fields<'a>, place: &str) -> Option<Conversation<'a>> {
+fn of_object<'a>(fields: &Fields<'a>, place: String) -> Option<Conversation<'a>> {
     let messages = fields.get("messages").and_then(json::array)?;
     let label = RunLabel { base: name_of(fields, &NAMES), trial: None };
-    let dot = if place.is_empty() { "" } else { "." };
     let thread = name_of(fields, &NAMES_OF_A_MESSAGE).unwrap_or_default();
-    Some(Conversation { label, thread, messages, place: format!("{place}{dot}messages"), is_one_a_line: false })
+    Some(Conversation { label, thread, messages, place, is_one_a_line: false })
 }
 
 /// The name of a conversation in one of the fields `names`.

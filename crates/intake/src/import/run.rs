@@ -3,13 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::message_reader::{MessageReader, ReaderState};
 use super::names::UsedNames;
-use crate::failure::{Assessment, FailureCache};
 use crate::histories::Histories;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
-use crate::mapping::Mapping;
 use crate::origin::{LineFinder, SourceSpan};
-use crate::trace_writer::{At, OutputCall, OutputResult, TraceWriter};
+use crate::trace_writer::{Answer, At, OutputCall, OutputResult, TraceWriter, WrittenArgs};
 
 /// A call of a source.
 #[derive(Debug)]
@@ -19,8 +18,7 @@ pub(super) struct SourceCall<'a> {
     pub(super) tool: &'a str,
     /// The tool as the user's mapping names it.
     pub(super) renamed: Option<&'a str>,
-    /// JSON text.
-    pub(super) args: Option<&'a str>,
+    pub(super) args: Option<&'a WrittenArgs>,
     pub(super) at: Option<&'a str>,
     pub(super) place: &'a str,
     pub(super) span: SourceSpan,
@@ -31,9 +29,7 @@ pub(super) struct SourceCall<'a> {
 pub(super) struct SourceResult<'a> {
     pub(super) id: Option<&'a str>,
     pub(super) tool: Option<&'a str>,
-    pub(super) assessment: Assessment,
-    /// Its text.
-    pub(super) text: &'a str,
+    pub(super) answer: &'a Answer,
     /// Distinguishes its message from others.
     pub(super) row: u32,
     /// A flag of the source tells whether it failed.
@@ -50,11 +46,11 @@ pub(super) struct ImportOutput {
     pub(super) loss: LossReport,
     /// Finds the places of values in the source.
     pub(super) finder: LineFinder,
-    /// What the user's mapping says otherwise.
-    pub(super) overrides: Option<Mapping>,
+    /// Reads messages, with what the user's mapping says otherwise.
+    pub(super) reader: MessageReader,
+    pub(super) state: ReaderState,
     /// The conversations so far, from which a later one may go on.
     pub(super) histories: Histories<Speakers>,
-    pub(super) failures: FailureCache,
     /// Results without a flag: their text tells whether they failed.
     unflagged: u64,
     /// Calls and results without a time.
@@ -67,9 +63,9 @@ impl Default for ImportOutput {
             lines: TraceWriter::of_format(),
             loss: LossReport::default(),
             finder: LineFinder::default(),
-            overrides: None,
+            reader: MessageReader::default(),
+            state: ReaderState::default(),
             histories: Histories::default(),
-            failures: FailureCache::default(),
             unflagged: 0,
             untimed: 0,
         }
@@ -205,9 +201,7 @@ impl RunWriter {
             run: self.name.as_deref(),
             id: Some(&id),
             at: result.at.map(At::Text),
-            reply: Some(&result.assessment.reply()),
-            status_from: Some(result.assessment.evidence(result.flagged)),
-            text: Some(result.text),
+            answer: Some(result.answer),
             row: Some(result.row),
             source: result.place,
             span: result.span,
@@ -216,7 +210,7 @@ impl RunWriter {
         if !is_written {
             return output.loss.warn(ImportWarning::Copy, result.place);
         }
-        output.loss.count_result(&result.assessment);
+        output.loss.count_result(&result.answer.reply);
         output.untimed += u64::from(result.at.is_none());
         output.unflagged += u64::from(!result.flagged);
     }
@@ -343,24 +337,19 @@ impl Speakers {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
+    use crate::failure::Assessment;
 
     fn call<'a>(id: Option<&'a str>, tool: &'a str, place: &'a str) -> SourceCall<'a> {
         SourceCall { id, tool, renamed: None, args: None, at: None, place, span: SourceSpan::default() }
     }
 
+    static OK: LazyLock<Answer> = LazyLock::new(|| Answer::of(&Assessment::Ok, false, Some("")));
+
     fn result<'a>(id: Option<&'a str>, tool: Option<&'a str>, place: &'a str) -> SourceResult<'a> {
-        SourceResult {
-            id,
-            tool,
-            assessment: Assessment::Ok,
-            text: "",
-            row: 0,
-            flagged: false,
-            at: None,
-            place,
-            span: SourceSpan::default(),
-        }
+        SourceResult { id, tool, answer: &OK, row: 0, flagged: false, at: None, place, span: SourceSpan::default() }
     }
 
     fn ids(output: ImportOutput) -> Vec<String> {

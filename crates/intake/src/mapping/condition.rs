@@ -105,6 +105,25 @@ impl RowCondition {
         })
     }
 
+    /// What is left to test of a result in this row; none: it does not hold.
+    pub(super) fn rest(&self, row: &SourceRow<'_>) -> Option<RowCondition> {
+        let mut rest = Vec::new();
+        for test in &self.0 {
+            let (found, part) = match &test.subject {
+                TestedValue::Part(part) => (None, Some(*part)),
+                TestedValue::Path(path) => (row.find(path), None),
+                TestedValue::PathElsePart(path, part) => (row.find(path), Some(*part)),
+            };
+            let found = found.map(text);
+            match part.filter(|_| found.is_none()) {
+                Some(part) => rest.push(FieldTest { subject: TestedValue::Part(part), ..test.clone() }),
+                None if test.tests.iter().all(|test| test.holds(found.as_deref())) => {}
+                None => return None,
+            }
+        }
+        Some(RowCondition(rest))
+    }
+
     /// The names in the paths to values that a row has where this holds.
     pub(super) fn needed_names(&self) -> impl Iterator<Item = &str> {
         let needed = self.0.iter().filter(|field| !field.tests.iter().all(|test| test.holds(None)));

@@ -56,8 +56,13 @@ impl RowSample {
         RowSample { rows: 0, paths, nulls, around, lists, redaction: redaction.clone() }
     }
 
+    /// Whether there are rows to be sampled.
+    pub(super) const fn wants_rows(&self) -> bool {
+        self.rows < ROWS
+    }
+
     pub(super) fn add(&mut self, row: &SourceRow<'_>) {
-        if self.rows < ROWS
+        if self.wants_rows()
             && let Ok(raw) = json::parse(row.value.text)
         {
             self.rows += 1;
@@ -133,7 +138,13 @@ impl RowSample {
     }
 
     /// What the mapping looks for and no row has; what only results have, only if a row is a result.
-    pub(super) fn unfound(&self, mapping: &Mapping, hits: &[u64], unseen: &UnseenTests, results: bool) -> Vec<Unfound> {
+    pub(super) fn unfound(
+        &self,
+        mapping: &Mapping,
+        hits: &[bool],
+        unseen: &UnseenTests,
+        results: bool,
+    ) -> Vec<Unfound> {
         let needed = mapping.needed_tests();
         let needs = |test: &UnseenTest| needed.iter().any(|(key, one)| *key == test.key && one.span == test.span);
         let of_selector = |part: &Selector| Unfound {
@@ -177,9 +188,9 @@ impl RowSample {
         unfound.iter().filter(is_named).filter_map(warning).collect()
     }
 
-    fn unused_selectors<'m>(&self, mapping: &'m Mapping, hits: &[u64], results: bool) -> Vec<&'m Selector> {
+    fn unused_selectors<'m>(&self, mapping: &'m Mapping, hits: &[bool], results: bool) -> Vec<&'m Selector> {
         let looked_for = |selector: &&Selector| results || !selector.field.starts_with("result.");
-        let unused = |selector: &&Selector| hits.get(selector.number).is_none_or(|&hits| hits == 0);
+        let unused = |selector: &&Selector| !hits.get(selector.number).is_some_and(|hit| *hit);
         let is_null =
             |selector: &&Selector| selector.sources.iter().filter_map(ValueSource::path).any(|path| self.is_null(path));
         let is_hit = |selector: &&Selector| !unused(selector);
@@ -232,14 +243,14 @@ impl RowSample {
     }
 
     /// The report of a mapping by which the content alone tells whether a result failed, if no result has any.
-    pub(super) fn nothing_tells(&self, mapping: &Mapping, hits: &[u64], name: &str) -> Option<Report> {
+    pub(super) fn nothing_tells(&self, mapping: &Mapping, hits: &[bool], name: &str) -> Option<Report> {
         const TELL: [&str; 5] = ["result.body", "result.message", "result.status", "result.code", "result.kind"];
         let conditions = [&mapping.failed.conditions, &mapping.not_failed, &mapping.not_suspected];
         let telling = || {
             let all = mapping.results.iter().flat_map(|result| result.selectors());
             all.filter(|selector| TELL.contains(&selector.field.as_str()))
         };
-        let is_hit = |selector: &Selector| hits.get(selector.number).is_some_and(|&hits| hits > 0);
+        let is_hit = |selector: &Selector| hits.get(selector.number).is_some_and(|hit| *hit);
         if conditions.iter().any(|conditions| !conditions.is_empty()) || telling().any(is_hit) {
             return None;
         }

@@ -57,14 +57,14 @@ const MAX_CALLED: usize = 10_000;
 
 /// The tools of the last calls by the hash of run and id: what a result says depends on what was called.
 #[derive(Debug, Default)]
-pub(super) struct CalledTools {
+pub(crate) struct CalledTools {
     tools: BTreeMap<u64, Box<str>>,
     oldest_first: VecDeque<u64>,
 }
 
 impl CalledTools {
     /// A call of `run` was made.
-    pub(super) fn add(&mut self, run: &str, id: &str, tool: &str) {
+    pub(crate) fn add(&mut self, run: &str, id: &str, tool: &str) {
         let key = key(run, id);
         if self.tools.insert(key, tool.into()).is_some() {
             return;
@@ -78,7 +78,7 @@ impl CalledTools {
     }
 
     /// The tool of the call of `run` with this id; none: there was no such call, or it was long ago.
-    pub(super) fn tool(&self, run: &str, id: &str) -> Option<String> {
+    pub(crate) fn tool(&self, run: &str, id: &str) -> Option<String> {
         self.tools.get(&key(run, id)).map(|tool| tool.to_string())
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::call_reader::ReadRequest;
 use crate::hash;
 
 /// The most open requests of one run.
@@ -62,6 +63,15 @@ pub(super) enum Requested {
 }
 
 impl OpenRequests {
+    /// A request for a call of `tool`, whose id is to be written as `wanted`: one that was not finished, or a new one.
+    pub(super) fn request(&mut self, run: &str, read: &ReadRequest, wanted: &str, tool: &str) -> Requested {
+        let ReadRequest { source_id, way, asks, goes_on } = read;
+        if *goes_on && self.goes_on(run, source_id, *asks, way.as_deref()) {
+            return Requested::Again;
+        }
+        Requested::New(self.call(run, source_id, (wanted, tool, *asks), way.as_deref()))
+    }
+
     /// A call was made. Gives the id to write, which no open call has that is another one in the source.
     pub(super) fn call(
         &mut self,

@@ -1,6 +1,6 @@
 //! Tests of applied mappings: the lines that they make of rows, and the errors where they do not fit.
 
-use super::{Applier, Mapping, apply, parse, unchanging};
+use super::{Applier, Mapping, ReaderState, apply, parse, unchanging};
 use crate::imported::{ImportWarning, Imported, Missing};
 use crate::line_importer::LineImporter;
 use crate::redact::RedactionRules;
@@ -338,14 +338,14 @@ fn results_without_a_failure_condition_are_refused() {
 fn lines_come_one_by_one_and_a_bad_one_does_not_stop_the_next() {
     let map = mapping("format: mapping/1\ncall: { tool: t }\n");
     let redaction = RedactionRules::default();
-    let mut applier = Box::new(Applier::new(&map, "log", &redaction));
-    assert_eq!(applier.line(1, b"{\"t\":\"a\"}"), Ok(()));
+    let (mut applier, mut state) = (Applier::new(&map, "log", &redaction), ReaderState::default());
+    assert_eq!(applier.line(&mut state, 1, b"{\"t\":\"a\"}"), Ok(()));
     assert_eq!(
-        applier.line(2, b"{\"t\": ").map_err(|report| report.to_string()),
+        applier.line(&mut state, 2, b"{\"t\": ").map_err(|report| report.to_string()),
         Err("log:2:6: the JSON ends before it is complete".into())
     );
-    assert_eq!(applier.line(3, b" \r"), Ok(()));
-    assert_eq!(applier.line(4, b"{\"t\":\"b\"}"), Ok(()));
+    assert_eq!(applier.line(&mut state, 3, b" \r"), Ok(()));
+    assert_eq!(applier.line(&mut state, 4, b"{\"t\":\"b\"}"), Ok(()));
     let text = String::from_utf8(applier.lines().take_imported().lines).expect("text");
     assert_eq!(text.lines().count(), 2);
     assert!(text.contains("\"source\":\"line 4\""));
