@@ -1,13 +1,13 @@
 //! Patterns of which one is looked for, each with words of which its matches have one. So few are compiled for a text, and each
 //! is small.
 
-use super::patterns::{Found, Pattern, one};
+use super::patterns::{Found, TextRegex, one};
 use super::row_search::RowSearch;
 
 /// Alternatives, the first of which counts.
 #[derive(Debug)]
 pub(super) struct Alternatives {
-    patterns: Vec<Pattern>,
+    patterns: Vec<TextRegex>,
     search: RowSearch,
 }
 
@@ -28,7 +28,7 @@ impl Alternatives {
         Alternatives::of(all.iter().map(|(pattern, words)| (format!("{before}{pattern}{behind}"), (*words).to_owned())))
     }
 
-    fn candidates(&self, text: &str) -> impl Iterator<Item = &Pattern> {
+    fn candidates(&self, text: &str) -> impl Iterator<Item = &TextRegex> {
         self.search.candidates(text).into_iter().filter_map(|number| self.patterns.get(number))
     }
 
