@@ -1,14 +1,12 @@
 //! A lazy view of foreign JSON: one level at a time, every value as written. Knows no format.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::fmt;
-use std::rc::Rc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::python;
-use crate::raw_value::RawValue;
+use crate::raw_value::{RawValue, TapePlace};
 use crate::scan::{JsonCursor, MAX_DEPTH};
 
 /// The fields of an object for which there is room at first.
@@ -53,6 +51,16 @@ impl<'a> Fields<'a> {
     fn push(&mut self, name: Cow<'a, str>, value: RawValue<'a>) {
         self.bits |= bit(&name);
         self.all.push((name, value));
+    }
+
+    /// Those that are on a tape.
+    fn on_tape(place: TapePlace<'a>) -> Fields<'a> {
+        let mut fields = Fields::with_room();
+        let mut values = place.values();
+        while let (Some(name), Some(value)) = (values.next(), values.next()) {
+            fields.push(string(name).unwrap_or_default(), value);
+        }
+        fields
     }
 
     /// The fields of the only value of `text`, if that is an object.
@@ -164,8 +172,7 @@ impl<'de> Visitor<'de> for ItemsVisitor {
 pub(crate) struct Parsed<'a> {
     pub(crate) text: &'a str,
     pub(crate) fields: Option<Fields<'a>>,
-    /// The lists and objects in its fields that were searched, by name: many paths lead into one.
-    lists: RefCell<Vec<(String, Rc<[Fields<'a>]>)>>,
+    raw: RawValue<'a>,
 }
 
 impl<'a> Parsed<'a> {
@@ -203,37 +210,23 @@ impl<'a> Parsed<'a> {
 
     /// A value that was checked.
     fn with_fields(text: &'a str, fields: Option<Fields<'a>>) -> Parsed<'a> {
-        Parsed { text, fields, lists: RefCell::default() }
+        Parsed { text, fields, raw: RawValue::of_checked(text) }
     }
 
     /// The value itself.
     pub(crate) fn raw(&self) -> RawValue<'a> {
-        RawValue::of_checked(self.text)
-    }
-
-    /// The objects in the list called `name`, or the object of that name; none if it is neither.
-    pub(crate) fn objects(&self, name: &str) -> Option<Rc<[Fields<'a>]>> {
-        if let Some((_, known)) = self.lists.borrow().iter().find(|(known, _)| known == name) {
-            return Some(Rc::clone(known));
-        }
-        let inner = self.fields.as_ref()?.get(name)?;
-        let objects: Rc<[Fields<'a>]> = match object(inner) {
-            Some(fields) => Rc::new([fields]),
-            None => array(inner)?.into_iter().filter_map(object).collect(),
-        };
-        self.lists.borrow_mut().push((name.to_owned(), Rc::clone(&objects)));
-        Some(objects)
+        self.raw
     }
 
     /// The items, if it is an array.
     pub(crate) fn items(&self) -> Option<Vec<RawValue<'a>>> {
-        items(self.text)
+        array(self.raw)
     }
 }
 
 impl<'a> From<RawValue<'a>> for Parsed<'a> {
     fn from(raw: RawValue<'a>) -> Parsed<'a> {
-        Parsed::with_fields(raw.get(), object(raw))
+        Parsed { text: raw.get(), fields: object(raw), raw }
     }
 }
 
@@ -242,12 +235,36 @@ const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// The fields, if `raw` is an object.
 pub(crate) fn object(raw: RawValue<'_>) -> Option<Fields<'_>> {
-    raw.get().starts_with('{').then(|| Fields::of(raw.get()))?
+    let place = raw.get().starts_with('{').then(|| raw.place())?;
+    place.map_or_else(|| Fields::of(raw.get()), |place| Some(Fields::on_tape(place)))
+}
+
+/// The field called `name`, if `raw` is an object; none if it is missing or null. Of a repeated name the last value counts.
+pub(crate) fn field<'a>(raw: RawValue<'a>, name: &str) -> Option<RawValue<'a>> {
+    let place = raw.get().starts_with('{').then(|| raw.place())?;
+    let Some(place) = place else { return object(raw)?.get(name) };
+    let (mut values, mut found) = (place.values(), None);
+    while let (Some(key), Some(value)) = (values.next(), values.next()) {
+        if is_string(key, name) {
+            found = Some(value);
+        }
+    }
+    found.filter(|value| value.get() != "null")
+}
+
+/// Whether `raw` is a string with this content.
+fn is_string(raw: RawValue<'_>, content: &str) -> bool {
+    let inner = raw.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inner.is_some_and(|inner| inner == content)
+        || raw.get().contains('\\') && string(raw).is_some_and(|found| found == content)
 }
 
 /// The items, if `raw` is an array.
 pub(crate) fn array(raw: RawValue<'_>) -> Option<Vec<RawValue<'_>>> {
-    items(raw.get())
+    match raw.place().filter(|_| raw.get().starts_with('[')) {
+        Some(place) => Some(place.values().collect()),
+        None => items(raw.get()),
+    }
 }
 
 fn items(text: &str) -> Option<Vec<RawValue<'_>>> {

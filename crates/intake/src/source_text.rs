@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use crate::bad_line::{TABLE, fix_hint, is_table};
-use crate::json::Parsed;
 use crate::origin::LineFinder;
 use crate::pieces::{BYTE_ORDER_MARK, BYTE_ORDER_MARK_BYTES, REMOVE_MARKS, STRAY_MARK};
-use crate::raw_value::RawValue;
+use crate::raw_value::{RawValue, Tape};
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
 /// Bytes shown before and after a place.
@@ -64,9 +63,9 @@ impl<'a> SourceText<'a> {
         serde_json::from_str(self.text).map_err(|error| self.not_json(&error))
     }
 
-    /// The text as one JSON value, with its fields.
-    pub(crate) fn value(&self) -> Result<Parsed<'a>, Report> {
-        Parsed::of(self.text).map_err(|error| self.not_json(&error))
+    /// The text as one JSON value, on a tape.
+    pub(crate) fn on_tape(&self, tape: &'a mut Tape) -> Result<RawValue<'a>, Report> {
+        tape.read(self.text).map_or_else(|| self.document(), Ok)
     }
 
     /// The text as JSON values in a row.

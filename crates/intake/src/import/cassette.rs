@@ -12,7 +12,7 @@ use crate::iso;
 use crate::json;
 use crate::json::Fields;
 use crate::mapping::stem;
-use crate::raw_value::RawValue;
+use crate::raw_value::{RawValue, Tape};
 use crate::source_text::SourceText;
 use crate::trace_writer::{Answer, At, OutputCall, OutputResult, WrittenArgs};
 use playproof_formats::diagnostic::Report;
@@ -47,7 +47,8 @@ pub(super) fn as_json<'a>(source: &SourceText<'a>) -> Result<Cow<'a, str>, Repor
 
 /// Writes every exchange of `source`; they are one run, named after the file.
 pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result<(), Report> {
-    let document = json::object(source.document()?);
+    let mut tape = Tape::default();
+    let document = json::object(source.on_tape(&mut tape)?);
     let (list, items) = document.as_ref().and_then(exchanges).ok_or_else(|| source.shape("a VCR cassette"))?;
     let run = stem(source.name);
     for (n, raw) in items.into_iter().enumerate() {

@@ -20,6 +20,7 @@ use crate::histories::Beginnings;
 use crate::imported::{ImportWarning, LossReport};
 use crate::line_importer::{LineImporter, LineReader};
 use crate::origin::LineFinder;
+use crate::raw_value::RawValue;
 use crate::source_text::SourceText;
 use crate::tool_hints::{self, ListedTools};
 use crate::trace_writer::TraceWriter;
@@ -70,21 +71,28 @@ impl LineReader for ChatReader {
     type Read = ReadDocument;
 
     fn read(&self, state: &mut ReaderState, number: usize, line: &[u8]) -> Result<ReadDocument, Report> {
-        let (source, document) = SourceText::line(line, &self.name, number, SourceText::document)?;
-        let (finder, mut unreadable) = (LineFinder::new(source.text, number), Vec::new());
-        let said = match found(document, true, &mut unreadable) {
-            Found::Conversations(all) => {
-                Said::Conversations(all.into_iter().map(|one| self.conversation(one, &finder, state)).collect())
-            }
-            Found::Message(base, fields) => {
-                Said::Message(base, Box::new(self.messages.fields((&fields, document), &finder, state)))
-            }
-        };
-        Ok(ReadDocument { tools: tool_hints::listed_in(document.get()), unreadable, said })
+        let mut tape = std::mem::take(&mut state.tape);
+        let read = SourceText::line(line, &self.name, number, |source| source.on_tape(&mut tape));
+        let read = read.map(|(source, document)| self.document(document, &LineFinder::new(source.text, number), state));
+        state.tape = tape;
+        read
     }
 }
 
 impl ChatReader {
+    fn document(&self, document: RawValue<'_>, finder: &LineFinder, state: &mut ReaderState) -> ReadDocument {
+        let mut unreadable = Vec::new();
+        let said = match found(document, true, &mut unreadable) {
+            Found::Conversations(all) => {
+                Said::Conversations(all.into_iter().map(|one| self.conversation(one, finder, state)).collect())
+            }
+            Found::Message(base, fields) => {
+                Said::Message(base, Box::new(self.messages.fields((&fields, document), finder, state)))
+            }
+        };
+        ReadDocument { tools: tool_hints::listed_in(document.get()), unreadable, said }
+    }
+
     fn conversation(
         &self,
         conversation: Conversation<'_>,

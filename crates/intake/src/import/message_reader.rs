@@ -12,7 +12,7 @@ use crate::json;
 use crate::json::{Fields, SourceArgs};
 use crate::mapping::{CalledTools, Mapping, OwnRules};
 use crate::origin::{LineFinder, SourceSpan};
-use crate::raw_value::RawValue;
+use crate::raw_value::{RawValue, Tape};
 use crate::trace_writer::{Answer, WrittenArgs};
 use crate::wire;
 
@@ -29,6 +29,8 @@ pub(super) struct MessageReader {
 /// What a thread keeps.
 #[derive(Debug, Default)]
 pub(crate) struct ReaderState {
+    /// That of the document before, to be filled again.
+    pub(super) tape: Tape,
     pub(super) failures: FailureCache,
     /// The tools of the calls that were read, by their ids alone: a guess.
     tools: CalledTools,

@@ -9,7 +9,7 @@ use super::run::ImportOutput;
 use crate::imported::ImportWarning;
 use crate::json;
 use crate::json::Fields;
-use crate::raw_value::RawValue;
+use crate::raw_value::{RawValue, Tape};
 use crate::source_text::SourceText;
 use crate::tool_hints;
 use playproof_formats::diagnostic::Report;
@@ -35,9 +35,11 @@ pub(super) struct Conversation<'a> {
 pub(super) fn read(source: &SourceText<'_>, output: &mut ImportOutput) -> Result<(), Report> {
     let documents = source.documents()?;
     let several = documents.len() > 1;
+    let mut tapes: Vec<Tape> = documents.iter().map(|_| Tape::default()).collect();
     let mut found = Vec::new();
     let mut lines = BTreeMap::new();
-    for (n, document) in documents.into_iter().enumerate() {
+    for (n, (document, tape)) in documents.into_iter().zip(&mut tapes).enumerate() {
+        let document = tape.read(document.get()).unwrap_or(document);
         // The index that `jq --slurp` would give.
         let place = if several { format!("[{n}]") } else { String::new() };
         tool_hints::gather(document.get(), &mut output.loss.hints);

@@ -8,7 +8,7 @@ use super::run::ImportOutput;
 use crate::imported::ImportWarning;
 use crate::json;
 use crate::json::Fields;
-use crate::raw_value::RawValue;
+use crate::raw_value::{RawValue, Tape};
 use crate::source_text::SourceText;
 use playproof_formats::diagnostic::Report;
 
@@ -22,14 +22,16 @@ struct RunsShape {
 
 /// Writes every run of a tau-bench file.
 pub(super) fn read_tau(source: &SourceText<'_>, output: &mut ImportOutput) -> Result<(), Report> {
-    let items = json::array(source.document()?).ok_or_else(|| source.shape("an array of tau-bench results"))?;
+    let mut tape = Tape::default();
+    let items = json::array(source.on_tape(&mut tape)?).ok_or_else(|| source.shape("an array of tau-bench results"))?;
     write_runs(items, &RunsShape { runs: "", messages: "traj" }, output);
     Ok(())
 }
 
 /// Writes every run of a tau2-bench file.
 pub(super) fn read_tau2(source: &SourceText<'_>, output: &mut ImportOutput) -> Result<(), Report> {
-    let simulations = json::object(source.document()?)
+    let mut tape = Tape::default();
+    let simulations = json::object(source.on_tape(&mut tape)?)
         .and_then(|document| document.get("simulations").and_then(json::array))
         .ok_or_else(|| source.shape("a tau2-bench results file: `simulations` is no array"))?;
     let shape = RunsShape { runs: "simulations", messages: "messages" };

@@ -24,6 +24,7 @@ use crate::json::Parsed;
 use crate::line_importer::{LineImporter, LineReader};
 use crate::origin::{LineFinder, SourceSpan};
 use crate::prefixed;
+use crate::raw_value::Tape;
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
 use crate::tool_hints;
@@ -76,6 +77,8 @@ pub(crate) fn apply_whole(
             Ok(Document { value, line }) => {
                 let is_all = value.text.len() == source.text.trim().len();
                 let place = if is_all { String::new() } else { place_of_line(line) };
+                let mut tape = Tape::default();
+                let value = tape.read(value.text).map_or(value, Parsed::from);
                 let rows = applier.reader.rows_of(&value);
                 let read = applier.reader.document((&value, &rows), place, &finder, &mut state);
                 applier.document(read, (&value, &rows), &finder);
@@ -134,9 +137,15 @@ impl LineImporter for Applier {
 
     fn take(&mut self, read: ReadDocument, number: usize, line: &[u8]) {
         let name = Arc::clone(&self.reader.name);
-        let wanted = || SourceText::line(line, &name, number, SourceText::value).ok();
-        match if self.wants_rows() { wanted() } else { None } {
+        let mut tape = Tape::default();
+        let wanted = self.wants_rows();
+        let at_hand = SourceText::line(line, &name, number, |source| match wanted {
+            true => source.on_tape(&mut tape).map(Some),
+            false => Ok(None),
+        });
+        match at_hand.ok().and_then(|(source, document)| Some((source, document?))) {
             Some((source, document)) => {
+                let document = Parsed::from(document);
                 let rows = self.reader.rows_of(&document);
                 self.document(read, (&document, &rows), &LineFinder::new(source.text, number));
             }

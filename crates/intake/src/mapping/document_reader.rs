@@ -81,9 +81,15 @@ impl LineReader for DocumentReader {
     type Read = ReadDocument;
 
     fn read(&self, state: &mut ReaderState, number: usize, line: &[u8]) -> Result<ReadDocument, Report> {
-        let (source, document) = SourceText::line(line, &self.name, number, SourceText::value)?;
-        let rows = self.rows_of(&document);
-        Ok(self.document((&document, &rows), place_of_line(number), &LineFinder::new(source.text, number), state))
+        let mut tape = std::mem::take(&mut state.tape);
+        let read = SourceText::line(line, &self.name, number, |source| source.on_tape(&mut tape));
+        let read = read.map(|(source, document)| {
+            let (document, finder) = (Parsed::from(document), LineFinder::new(source.text, number));
+            let rows = self.rows_of(&document);
+            self.document((&document, &rows), place_of_line(number), &finder, state)
+        });
+        state.tape = tape;
+        read
     }
 }
 

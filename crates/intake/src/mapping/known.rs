@@ -7,6 +7,7 @@ use super::model::Mapping;
 use super::pairing::CalledTools;
 use super::unseen::UnseenTests;
 use crate::failure::FailureCache;
+use crate::raw_value::Tape;
 
 /// The results, from the first, whose words are compared with what the user's mapping says of them.
 const SAMPLED: u64 = 1_000;
@@ -65,6 +66,8 @@ impl Known {
 /// What a thread keeps.
 #[derive(Debug, Default)]
 pub struct ReaderState {
+    /// That of the document before, to be filled again.
+    pub(super) tape: Tape,
     pub(super) failures: FailureCache,
     /// The tools of the calls that were read, by their ids alone: a guess.
     pub(super) tools: CalledTools,

@@ -3,9 +3,10 @@
 //! file. Knows no mapping.
 
 use std::fmt;
+use std::rc::Rc;
 
 use crate::json;
-use crate::raw_value::RawValue;
+use crate::raw_value::{InnerText, RawValue};
 use crate::source_value::SourceValue;
 
 /// The longest path, in steps.
@@ -53,12 +54,12 @@ impl PathStep {
     /// The value that the step leads to; none if it is missing or null.
     pub(super) fn of<'a>(&self, raw: RawValue<'a>) -> Option<RawValue<'a>> {
         let found = match self {
-            PathStep::Key(key) => json::object(raw)?.get(key)?,
+            PathStep::Key(key) => json::field(raw, key)?,
             PathStep::Index(index) => json::array(raw)?.get(*index).copied()?,
             PathStep::AnyField => json::object(raw)?.iter().map(|(_, value)| value).find(|value| !is_null(*value))?,
             PathStep::Lookup { field, value } => {
                 let has = |item: &RawValue<'_>| {
-                    let found = json::object(*item).and_then(|item| item.text(field));
+                    let found = json::field(*item, field).and_then(json::scalar);
                     found.is_some_and(|found| found == value.as_str())
                 };
                 json::array(raw)?.into_iter().find(has)?
@@ -191,8 +192,11 @@ pub(super) fn follow<'a>(raw: RawValue<'a>, steps: &[PathStep]) -> Option<Source
             if !may_hold(raw.get(), step) {
                 return None;
             }
-            let inner = json::inside(raw)?;
-            return follow(json::parse(&inner).ok()?, rest).map(SourceValue::into_owned);
+            let inner = match raw.place() {
+                Some(place) => place.inside(|| json::inside(raw))?,
+                None => Rc::new(InnerText::of(json::inside(raw)?)),
+            };
+            return follow(inner.value(), rest).map(SourceValue::into_owned);
         }
         raw = step.of(raw)?;
         rest = after;
