@@ -10,14 +10,14 @@ const CEILINGS: [(&str, usize); 11] = [
     ("crates/analysis/src", 18_330),
     ("crates/engine/src", 21_360),
     ("crates/explore/src", 5_520),
-    ("crates/formats/src", 12_450),
+    ("crates/formats/src", 12_530),
     ("crates/report/src", 12_150),
     ("crates/intake/src", 23_000),
     ("crates/live/src", 1_600),
     ("crates/proxy/src", 2_210),
     ("crates/protocol/src", 2_400),
     ("crates/serve/src", 2_900),
-    ("src", 19_700),
+    ("src", 19_740),
 ];
 
 /// A package this far below its ceiling gets a lower one.
