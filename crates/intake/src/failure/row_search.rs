@@ -38,12 +38,16 @@ struct Word {
 impl RowSearch {
     /// For patterns of which each match has one of these words, which are folded; one without words is always a candidate.
     pub(super) fn of<'p, W: AsRef<str> + 'p>(patterns: impl Iterator<Item = &'p [W]>) -> RowSearch {
-        let mut search = RowSearch::default();
+        let (mut search, mut count) = (RowSearch::default(), 0);
         for (pattern, words) in patterns.enumerate() {
+            count = pattern + 1;
             match words.is_empty() || words.iter().any(|word| word.as_ref().len() < BEGINNING) {
                 false => search.words.extend(words.iter().map(|word| Word { text: word.as_ref().into(), pattern })),
                 true => search.always.push(pattern),
             }
+        }
+        if u16::try_from(search.words.len()).is_err() {
+            return RowSearch { always: (0..count).collect(), ..RowSearch::default() };
         }
         let size = (8 * search.words.len()).next_power_of_two();
         let slot = |word: &Word| word.text.as_bytes().first_chunk().map_or(0, |begun| slot_of(begun, size));

@@ -115,9 +115,10 @@ pub struct WordTable {
     search: Arc<OnceLock<BranchSearch>>,
 }
 
-/// Finds branches, by row and number.
+/// Finds branches.
 #[derive(Debug)]
 struct BranchSearch {
+    /// By row and number in it.
     branches: Vec<(usize, usize)>,
     search: RowSearch,
 }
@@ -132,9 +133,12 @@ impl WordTable {
     fn of_lines(lines: &str) -> WordTable {
         let mut rows: Vec<Row> = Vec::new();
         for line in lines.lines() {
-            match Branch::of_line(line) {
-                Some(branch) => rows.last_mut().into_iter().for_each(|row| row.branches.push(branch.clone())),
-                None => rows.extend(Row::of_line(line)),
+            let Some(branch) = Branch::of_line(line) else {
+                rows.extend(Row::of_line(line));
+                continue;
+            };
+            if let Some(row) = rows.last_mut() {
+                row.branches.push(branch);
             }
         }
         WordTable { rows, search: Arc::default() }
