@@ -118,14 +118,14 @@ pub(super) fn words(tool: &str) -> Vec<String> {
 
 /// The words of a tool's name as they are written: a capital begins one.
 fn words_of(tool: &str) -> impl Iterator<Item = &str> {
-    let is_part = |c: char| c.is_ascii_alphanumeric();
     let mut rest = tool;
     std::iter::from_fn(move || {
-        rest = rest.trim_start_matches(|c| !is_part(c));
-        let end = rest.char_indices().skip(1).find(|(_, c)| !is_part(*c) || c.is_ascii_uppercase());
-        let (piece, others) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
-        rest = others;
-        (!piece.is_empty()).then_some(piece)
+        let start = rest.bytes().position(|byte| byte.is_ascii_alphanumeric())?;
+        let is_end = |byte: u8| !byte.is_ascii_alphanumeric() || byte.is_ascii_uppercase();
+        let length = rest[start + 1..].bytes().position(is_end).map_or(rest.len() - start, |length| length + 1);
+        let piece = &rest[start..start + length]; // it ends before a letter, or at the end
+        rest = &rest[start + length..];
+        Some(piece)
     })
 }
 

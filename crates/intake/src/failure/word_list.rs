@@ -11,12 +11,18 @@ pub(super) fn letters(name: &str) -> impl Iterator<Item = u8> {
     name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase())
 }
 
+/// The most words of a list.
+const MOST: usize = 128;
+
 /// A list of words.
 pub(super) struct WordList {
     /// The words as they are written.
     text: &'static str,
     /// The lengths of its words by their first letter, a bit each.
     lengths: [u32; 32],
+    /// Where each word begins and ends.
+    places: [(u16, u16); MOST],
+    count: usize,
 }
 
 /// The bit of a length; all long words share one.
@@ -26,34 +32,41 @@ const fn bit(length: usize) -> u32 {
 
 impl WordList {
     /// The list that `text` writes.
+    #[expect(clippy::cast_possible_truncation, reason = "a list is shorter, as is asserted")]
     pub(super) const fn of(text: &'static str) -> WordList {
         let bytes = text.as_bytes();
-        let (mut lengths, mut start, mut at) = ([0; 32], 0, 0);
+        assert!(bytes.len() < u16::MAX as usize);
+        let mut list = WordList { text, lengths: [0; 32], places: [(0, 0); MOST], count: 0 };
+        let (mut start, mut at) = (0, 0);
         while at <= bytes.len() {
             if at == bytes.len() || is_gap(bytes[at]) {
                 if at > start {
-                    lengths[(bytes[start] % 32) as usize] |= bit(at - start);
+                    list.lengths[(bytes[start] % 32) as usize] |= bit(at - start);
+                    list.places[list.count] = (start as u16, at as u16);
+                    list.count += 1;
                 }
                 start = at + 1;
             }
             at += 1;
         }
-        WordList { text, lengths }
+        list
     }
 
     /// The words, in their order.
     pub(super) fn words(&self) -> impl Iterator<Item = &'static str> + Clone {
-        self.text.split([' ', '|']).filter(|word| !word.is_empty())
+        let text = self.text;
+        let places = self.places.iter().take(self.count);
+        places.map(move |(start, end)| &text[usize::from(*start)..usize::from(*end)]) // gaps are ASCII
     }
 
     /// Whether it has this word, as it is written.
     pub(super) fn has(&self, word: &str) -> bool {
-        self.may_have(word) && self.all().any(|own| own == word.as_bytes())
+        self.may_have(word) && self.words().any(|own| own == word)
     }
 
     /// Whether it has this word, in small or capital letters.
     pub(super) fn has_in_any_case(&self, word: &str) -> bool {
-        self.may_have(word) && self.all().any(|own| own.eq_ignore_ascii_case(word.as_bytes()))
+        self.may_have(word) && self.words().any(|own| own.eq_ignore_ascii_case(word))
     }
 
     /// Whether it has this word without its marks, in small letters.
@@ -70,10 +83,6 @@ impl WordList {
     /// Letters differ from their capitals in a bit that the remainder by 32 leaves out.
     fn may_have(&self, word: &str) -> bool {
         word.bytes().next().is_some_and(|first| self.lengths[usize::from(first % 32)] & bit(word.len()) != 0)
-    }
-
-    fn all(&self) -> impl Iterator<Item = &[u8]> {
-        self.text.as_bytes().split(|byte| is_gap(*byte))
     }
 }
 
