@@ -1,5 +1,7 @@
 //! The help pages of the commands, fitted to a width. What they say stands beside each command.
 
+use std::ffi::OsString;
+
 use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 
@@ -36,8 +38,9 @@ const MORE: [(&str, &[&str]); 1] = [(
 )];
 
 /// The definition that arguments are parsed with, its pages as they are written.
-pub fn plain() -> Command {
-    signed(Cli::command())
+pub fn plain(args: &[OsString]) -> Command {
+    let is_typed = |below: &Command| args.iter().any(|arg| *arg == below.get_name());
+    Cli::command().mut_args(taking_signs).mut_subcommands(|below| if is_typed(&below) { signed(below) } else { below })
 }
 
 /// The definition that `help` prints from, its pages `width` columns wide.

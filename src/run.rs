@@ -132,7 +132,7 @@ fn as_paths(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 
 /// What was typed. Pages of help are fitted to the width only where one is shown.
 fn parse(args: &[OsString], width: usize) -> Result<Cli, clap::Error> {
-    parse_with(plain(), args).or_else(|_| parse_with(definition(width), args))
+    parse_with(plain(args), args).or_else(|_| parse_with(definition(width), args))
 }
 
 fn parse_with(mut definition: clap::Command, args: &[OsString]) -> Result<Cli, clap::Error> {

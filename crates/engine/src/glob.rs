@@ -51,15 +51,7 @@ impl Glob {
     }
 
     fn compile(pattern: &str, ignores_case: bool) -> Result<Glob, String> {
-        // Both limits are checked first: the glob parser recurses for each `{`, and aborts if the result is too large.
-        if pattern.len() > LONGEST {
-            return Err(format!("it has {} bytes, and a glob may have {LONGEST}", pattern.len()));
-        }
-        if depth(pattern) > DEEPEST {
-            return Err(format!("more than {DEEPEST} `{{` stand within one another"));
-        }
-        let glob = globset::Glob::new(pattern).map_err(|error| error.kind().to_string())?;
-        Glob::of_regex(glob.regex(), ignores_case)
+        Glob::of_regex(parsed(pattern)?.regex(), ignores_case)
     }
 
     fn of_regex(regex: &str, ignores_case: bool) -> Result<Glob, String> {
@@ -86,7 +78,7 @@ impl Glob {
         if let Some(glob) = kept.get(pattern) {
             return Ok(Some(glob.clone()));
         }
-        Glob::new(pattern)?; // its limits and its errors are those of every glob
+        parsed(pattern)?; // its limits and its errors are those of every glob
         let glob = Glob::of_regex(&tool_regex(pattern), false)?;
         if kept.len() >= MOST_KEPT {
             kept.clear();
@@ -100,6 +92,18 @@ impl Glob {
         let text = if self.ignores_case { lowercase(text) } else { Cow::Borrowed(text) };
         self.regex.is_match(text.as_bytes())
     }
+}
+
+/// A glob within the limits.
+fn parsed(pattern: &str) -> Result<globset::Glob, String> {
+    // Both limits are checked first: the glob parser recurses for each `{`, and aborts if the result is too large.
+    if pattern.len() > LONGEST {
+        return Err(format!("it has {} bytes, and a glob may have {LONGEST}", pattern.len()));
+    }
+    if depth(pattern) > DEEPEST {
+        return Err(format!("more than {DEEPEST} `{{` stand within one another"));
+    }
+    globset::Glob::new(pattern).map_err(|error| error.kind().to_string())
 }
 
 /// Lowercases a text that has non-ASCII characters, character by character.

@@ -43,6 +43,11 @@ impl Pattern {
         Pattern { text: text.into(), case_sensitive, compiled: OnceLock::new(), for_ascii: OnceLock::new() }
     }
 
+    /// The regular expression.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
     /// Whether it matches somewhere in a text.
     pub fn is_match(&self, text: &str) -> bool {
         let for_ascii = || kept(&KEPT_FOR_ASCII, &self.text, self.case_sensitive, build_for_ascii).ok();

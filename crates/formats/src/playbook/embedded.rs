@@ -85,11 +85,18 @@ pub fn embedded(name: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether a text is that of the default playbook, of which a test says that it is right.
+pub(super) fn is_usual(text: &str) -> bool {
+    EMBEDDED.first().and_then(|name| embedded(name)) == Some(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnostic::Source;
     use crate::playbook::parse;
+    use crate::playbook::syntax::PLAYBOOK;
+    use crate::schema;
     use playproof_engine::event::EffectClaim;
     use playproof_engine::playbook::{Compensation, ConditionKind, Playbook};
 
@@ -103,6 +110,14 @@ mod tests {
         for name in EMBEDDED {
             assert_eq!(*load(name).name, **name);
         }
+    }
+
+    #[test]
+    fn the_default_playbook_is_right_by_its_schema() {
+        let text = embedded(EMBEDDED[0]).expect("an embedded playbook");
+        assert!(is_usual(text) && !is_usual("format: playbook/1"));
+        let read = schema::read(Source::whole("standard", text), &PLAYBOOK, |_| Some(()));
+        assert!(read.is_ok(), "{read:?}");
     }
 
     #[test]

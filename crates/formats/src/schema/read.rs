@@ -27,3 +27,8 @@ pub fn check<'a>(node: &'a Node, schema: &'static Schema, problems: &'a Problems
     let root = At::root(node, schema, problems);
     validate(root).then_some(root)
 }
+
+/// The root of a tree that a test has checked.
+pub(crate) fn known<'a>(node: &'a Node, schema: &'static Schema, problems: &'a Problems) -> At<'a> {
+    At::root(node, schema, problems)
+}

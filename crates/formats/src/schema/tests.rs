@@ -134,7 +134,7 @@ fn our_schemas_have_no_keyword_type_or_word_that_is_passed_over() {
     for text in [playbook::SCHEMA, playbook::TOOLS_SCHEMA, fixture::SCHEMA] {
         assert_eq!(Schema::compile(text).unknown(), [""; 0]);
     }
-    assert_eq!(Schema::compile(WRONG).unknown(), ["$ref no.json", "no text: 5", "minimun", "pattern (", "type strng"]);
+    assert_eq!(Schema::compile(WRONG).unknown(), ["$ref no.json", "no text: 5", "minimun", "type strng", "pattern ("]);
 }
 
 #[test]

@@ -8,9 +8,9 @@ use super::names::{Declared, Reasons};
 use super::tools::tools;
 use super::{breakers, graph, header, retry_budgets, rule, sharing, verdict};
 use crate::diagnostic::{Diagnostic, Report, Source};
-use crate::playbook::extends;
 use crate::playbook::places::{Loaded, PlaybookPlaces};
 use crate::playbook::syntax::PLAYBOOK;
+use crate::playbook::{embedded, extends};
 use crate::schema;
 use crate::schema::{At, Change};
 use crate::yaml::{self, Key, Node, Problems};
@@ -27,8 +27,11 @@ const MOST_WHEN: usize = 5_000;
 pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
     yaml::parse(Arc::clone(&source), |root| {
         let tree = extends::whole(root.node());
-        let playbook =
-            schema::check(&tree, &PLAYBOOK, root.problems()).and_then(|root| playbook(root, &source.name))?;
+        let checked = match embedded::is_usual(&source.text) {
+            true => Some(schema::known(&tree, &PLAYBOOK, root.problems())),
+            false => schema::check(&tree, &PLAYBOOK, root.problems()),
+        };
+        let playbook = checked.and_then(|root| playbook(root, &source.name))?;
         Some(Loaded { playbook, places: PlaybookPlaces { source, tree: tree.into_owned() } })
     })
 }
