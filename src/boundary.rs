@@ -65,9 +65,16 @@ impl Boundary {
     /// # Errors
     /// It leads out.
     pub fn readable(&self, path: &Path) -> Result<(), Failure> {
-        let Some(real) = files::real(&whole(path)) else { return Ok(()) };
-        let mut bases = std::iter::once(&self.root).chain(&self.outside).filter_map(|base| files::real(base));
-        if bases.any(|base| real.starts_with(base)) { Ok(()) } else { Err(outside(&self.root, path)) }
+        let whole = whole(path);
+        let mut bases = std::iter::once(&self.root).chain(&self.outside);
+        if bases.clone().any(|base| is_below(base, &whole) && link_below(base, &whole).is_none()) {
+            return Ok(());
+        }
+        let Some(real) = files::real(&whole) else { return Ok(()) };
+        match bases.any(|base| files::real(base).is_some_and(|base| real.starts_with(base))) {
+            true => Ok(()),
+            false => Err(outside(&self.root, path)),
+        }
     }
 }
 

@@ -35,8 +35,9 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 /// A path that cannot be read, more than 16 MiB, text that is not UTF-8.
 pub fn read_small(path: &str) -> Result<Arc<Source>, Failure> {
     let name = display_name(path);
-    let mut bytes = Vec::new();
-    open(path)?.take(SMALL_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
+    let (input, length) = open_measured(path)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(SMALL_MAX)).unwrap_or_default());
+    input.take(SMALL_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
     if bytes.len() as u64 > SMALL_MAX {
         let said = format!("more than {} MiB: this does not look like a file that people write", SMALL_MAX >> 20);
         return Err(Failure::source(&name, "too_large", said));
@@ -59,17 +60,22 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
 /// # Errors
 /// A path that cannot be opened, or names a directory.
 pub fn open(path: &str) -> Result<Box<dyn Read + Send>, Failure> {
+    open_measured(path).map(|(input, _)| input)
+}
+
+/// The same, with the length that the file has now; 0 for a stream.
+fn open_measured(path: &str) -> Result<(Box<dyn Read + Send>, u64), Failure> {
     if path == STDIN {
         if io::stdin().is_terminal() {
             super::output::to_stderr("playproof: reading standard input; end it with Ctrl-D\n");
         }
-        return Ok(Box::new(io::stdin()));
+        return Ok((Box::new(io::stdin()), 0));
     }
     let file = open_file(Path::new(path)).map_err(|error| unreadable(path, &error))?;
-    if file.metadata().is_ok_and(|facts| facts.is_dir()) {
-        return Err(a_directory(path));
+    match file.metadata() {
+        Ok(facts) if facts.is_dir() => Err(a_directory(path)),
+        facts => Ok((Box::new(file), facts.map_or(0, |facts| facts.len()))),
     }
-    Ok(Box::new(file))
 }
 
 /// A file without a name, in the folder for temporary files: it goes when it is closed.

@@ -176,9 +176,10 @@ fn apply(
         folders.extend(path.parent().map(Path::to_path_buf));
     }
     folders.iter().for_each(|folder| sync_folder(folder));
-    for step in journal.steps.iter().filter(|step| step.new.is_none()) {
-        remove_emptied(boundary, &boundary.root().join(&step.path));
-    }
+    let removed = journal.steps.iter().filter(|step| step.new.is_none());
+    let left: BTreeSet<PathBuf> =
+        removed.filter_map(|step| Some(boundary.root().join(&step.path).parent()?.to_owned())).collect();
+    left.iter().rev().for_each(|folder| remove_emptied(boundary, folder)); // what lies deeper first
     let end = staging.join(JOURNAL);
     let finished = before(journal.steps.len()).and_then(|()| fs::remove_file(&end));
     finished.map_err(|error| Failed { path: end, error, placed: journal.steps.len() })?;
@@ -205,15 +206,17 @@ pub(super) fn place(step: &Step, new: &Path, path: &Path) -> io::Result<()> {
         fs::remove_file(path)?;
     }
     if step.new.is_some() {
-        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        if let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) {
+            fs::create_dir_all(folder)?;
+        }
         move_into(new, path)?;
     }
     Ok(())
 }
 
-/// Removes the folders below the root that are empty without the file.
-fn remove_emptied(boundary: &Boundary, path: &Path) {
-    for folder in path.ancestors().skip(1).take_while(|folder| *folder != boundary.root()) {
+/// Removes a folder below the root that is empty by now, and those above it that are.
+fn remove_emptied(boundary: &Boundary, folder: &Path) {
+    for folder in folder.ancestors().take_while(|folder| *folder != boundary.root()) {
         if boundary.writable(folder).is_err() || fs::remove_dir(folder).is_err() {
             break;
         }

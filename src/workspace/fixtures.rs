@@ -143,7 +143,7 @@ impl Workspace {
             let playbooks = self.playbooks_of(fixture).into_iter();
             let playbooks: Vec<_> =
                 playbooks.filter_map(|name| Some((name, &used.get(name)?.loaded.playbook))).collect();
-            Ok(fixture::check_names(fixture, self.read(&self.fixture_path(name))?, &playbooks)?)
+            fixture::check_names(fixture, || self.read(&self.fixture_path(name)), &playbooks)
         };
         gather(fixtures.into_iter().map(hold).collect()).map(drop)
     }
@@ -202,7 +202,7 @@ pub fn check_names(
     let is_other = |one: &&Playbook| run_by.iter().all(|other| other.name != one.name);
     let own = own.iter().map(|one| &one.playbook).filter(is_other);
     let all: Vec<_> = run_by.iter().copied().chain(own).map(|one| (&*one.name, one)).collect();
-    Ok(fixture::check_names(fixture, source, &all)?)
+    fixture::check_names(fixture, || Ok(source), &all)
 }
 
 /// Parses a fixture; `default` is the playbook that runs it if it names none, where that is known.
