@@ -349,8 +349,8 @@ fn unknown(search: &Search<'_>, names: &CallNames) -> Failure {
             .help("no line of it is a call; a result belongs to a call before it")
             .next("playproof schema trace");
     };
-    let run = wanted.rsplit_once('#').map_or(wanted, |(run, _)| run);
-    let of_run = names.of_run(run);
+    let run = names.run().unwrap_or(wanted);
+    let of_run = names.of_run();
     let is_fixture = search.inputs.iter().all(|input| inputs::is_fixture(input));
     let is_place = !is_fixture && search.inputs.iter().any(|input| is_line_of(wanted, input));
     let failure = match (of_run.first(), names.near(wanted)) {
@@ -396,8 +396,8 @@ fn looks_like_a_file(word: &str) -> bool {
 }
 
 /// The first names, each in so many columns.
-fn listed(names: &[&str], columns: usize) -> String {
-    let shown: Vec<_> = names.iter().take(LISTED).map(|name| text::fitted(name, columns)).collect();
+fn listed(names: &[impl AsRef<str>], columns: usize) -> String {
+    let shown: Vec<_> = names.iter().take(LISTED).map(|name| text::fitted(name.as_ref(), columns)).collect();
     format!("{}{}", shown.join(", "), if names.len() > LISTED { ", and more" } else { "" })
 }
 

@@ -64,7 +64,6 @@ pub enum NotFound {
 }
 
 /// The candidates so far.
-#[derive(Default)]
 struct FoundCalls {
     /// Calls with the wanted reference or place: preferred to those with the id.
     exact: Vec<CandidateCall>,
@@ -86,7 +85,11 @@ impl<'a> CallFinder<'a> {
             wanted,
             options: simulated,
             sources,
-            found: FoundCalls::default(),
+            found: FoundCalls {
+                exact: Vec::new(),
+                others: Vec::new(),
+                names: CallNames::new(wanted.map(|wanted| wanted.name), sources),
+            },
             recording: RecordingAnalysis::default(),
             book: CallBook::default(),
             keys: FirstUses::default(),
@@ -149,7 +152,7 @@ impl<'a> CallFinder<'a> {
             let exact = wanted.is_some_and(|wanted| wanted.is_exactly(&closed, sources));
             let is_wanted = exact || wanted.is_none_or(|wanted| closed.has_id(wanted.name));
             if kept.is_empty() && found.is_empty() {
-                found.names.remember_call(&closed, sources); // what is found needs no name that is near
+                found.names.remember_call(&closed); // what is found needs no name that is near
             }
             let at_close = observer.take(&closed, is_wanted);
             if exact {
