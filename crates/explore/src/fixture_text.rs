@@ -40,7 +40,7 @@ pub fn expected(plan: &Plan, scenario: &Scenario<'_>, record: &SimulationRecord)
             },
             ..ExpectCall::default()
         };
-        (call.name.to_owned(), expect)
+        (call.name.to_owned(), expect.into())
     });
     let effects = record.ledger.net().values().map(|net| net.effects).sum();
     Expect { calls: calls.collect(), effects: Some(effects), ..Expect::default() }
@@ -261,7 +261,7 @@ fn headers(headers: &Headers) -> Option<String> {
 }
 
 /// What is expected of calls with these names; calls that `times` makes are written one by one.
-fn expect(text: &mut String, expect: &BTreeMap<String, Expect>, names: &[&str]) {
+fn expect(text: &mut String, expect: &BTreeMap<String, Box<Expect>>, names: &[&str]) {
     line(text, format_args!("expect:"));
     for (playbook, expect) in expect {
         line(text, format_args!("  {}:", scalar(playbook)));

@@ -310,7 +310,7 @@ fn counterexample(search: &Search<'_>, playbook: &str, id: FindingId, shown: &Sh
             expected(plan, &scenario, Simulator::new().run_fixture(plan, &scenario))
         };
         fixture.playbooks = vec![playbook.to_owned()];
-        fixture.expect = BTreeMap::from([(playbook.to_owned(), expect)]);
+        fixture.expect = BTreeMap::from([(playbook.to_owned(), expect.into())]);
         let text = to_yaml(&fixture);
         let confirmed =
             fixture::parse(Source::whole("counterexample", text.clone())).is_ok_and(|read| shows(plan, &read, id));

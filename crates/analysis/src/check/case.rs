@@ -125,7 +125,7 @@ pub fn check_one(simulator: &mut Simulator, case: &Case<'_>) -> CaseResult {
     let plan = case.plan;
     let scenario = Scenario::of_fixture(case.fixture, plan);
     let record = simulator.run_fixture(plan, &scenario);
-    let expect = case.fixture.expect.get(&case.id.playbook);
+    let expect = case.fixture.expect.get(&case.id.playbook).map(|expect| &**expect);
     let body = body_of(plan, &scenario, record);
     CaseResult {
         id: case.id.clone(),

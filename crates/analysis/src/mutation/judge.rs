@@ -320,7 +320,7 @@ impl<'a> MutantJudge<'a> {
         let mut fixture = run.fixture.clone();
         fixture.title = format!("{} would show here: {}", mutant.row, mutant.what);
         let expect = expected(self.plan, &run.scenario, runs.run_fixture(self.plan, &run.scenario));
-        fixture.expect.insert(self.name.to_owned(), expect);
+        fixture.expect.insert(self.name.to_owned(), expect.into());
         RevealingFixture { name: slug(&mutant.id), text: to_yaml(&fixture) }
     }
 }

@@ -208,7 +208,7 @@ fn of_call(plan: &Plan, simulator: &mut Simulator, call: &RecordedCall) -> Optio
     let danger = (writes, claim == Some(EffectClaim::Unknown), !call.is_keyed());
     let expect = expected(plan, &scenario, record);
     fixture.title = format!("{} ends as recorded: {verdict}", call.tool());
-    fixture.expect.insert(PLAYBOOK.to_owned(), expect);
+    fixture.expect.insert(PLAYBOOK.to_owned(), expect.into());
     let text = HEAD.to_owned() + &to_yaml(&fixture);
     let name = format!("{}-meets-{}", slug(call.tool()), slug(&verdict));
     fixture::parse(Source::whole("recorded", &*text)).ok().map(|_| (danger, (name, text)))

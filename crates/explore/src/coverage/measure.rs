@@ -184,7 +184,7 @@ fn choose_for(
 fn text_of(name: &str, plan: &Plan, mut fixture: Fixture, simulator: &mut Simulator) -> String {
     let scenario = Scenario::of_fixture(&fixture, plan);
     let expect = expected(plan, &scenario, simulator.run_fixture(plan, &scenario));
-    fixture.expect.insert(name.to_owned(), expect);
+    fixture.expect.insert(name.to_owned(), expect.into());
     to_yaml(&fixture)
 }
 
