@@ -1,4 +1,5 @@
 //! That what is not run again shows no mutant.
+#![expect(clippy::disallowed_methods, reason = "a test reads the fixtures of this repository")]
 
 use std::path::Path;
 

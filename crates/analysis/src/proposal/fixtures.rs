@@ -317,11 +317,11 @@ pub fn changed_look_alikes(plans: &TrialPlans<'_>, fixtures: &[(String, Fixture)
 fn is_look_alike(fixture: &Fixture, playbook: &str) -> bool {
     let expect = fixture.expect.get(playbook);
     expect.is_some_and(|expect| {
-        let says_that_alone = |call: &Box<ExpectCall>| {
+        let says_that_alone = |call: &ExpectCall| {
             let alone = ExpectCall { not_verdicts: call.not_verdicts.clone(), ..ExpectCall::default() };
-            call.not_verdicts.is_some() && **call == alone
+            call.not_verdicts.is_some() && *call == alone
         };
-        !expect.calls.is_empty() && expect.calls.values().all(says_that_alone)
+        !expect.calls.is_empty() && expect.calls.values().all(|call| says_that_alone(call))
     })
 }
 
