@@ -18,7 +18,7 @@ use playproof_formats::diagnostic::Report;
 const MAX_LINE: u64 = 256 << 20;
 
 /// The usual bytes of a piece.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 64 << 10;
 
 /// Trace lines of this size, in bytes, are written at once.
 const BLOCK: usize = 64 << 10;

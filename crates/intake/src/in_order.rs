@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The pieces for each thread that are read and not taken yet.
-const AHEAD: u64 = 3;
+const AHEAD: u64 = 2;
 
 /// Passes what `read` gives, until it gives none, through a worker of `worker`, and the results, in order, to `take`. Both run
 /// on this thread, and workers on `jobs` threads, this one included.

@@ -176,18 +176,6 @@ pub(crate) struct Parsed<'a> {
 }
 
 impl<'a> Parsed<'a> {
-    /// The only value of `text`.
-    pub(crate) fn of(text: &'a str) -> Result<Parsed<'a>, serde_json::Error> {
-        let value = text.trim_matches(SPACE);
-        // One pass finds the end of an object and its fields.
-        if value.starts_with('{')
-            && let Some(fields) = Fields::of(value)
-        {
-            return Ok(Parsed::with_fields(value, Some(fields)));
-        }
-        parse(text).map(Parsed::from)
-    }
-
     /// The first value of `text`, and the text behind it; none if there is nothing but white space.
     pub(crate) fn first_of(text: &'a str) -> Option<Result<(Parsed<'a>, &'a str), serde_json::Error>> {
         let value = text.trim_start_matches(SPACE);
@@ -292,7 +280,31 @@ pub(crate) fn string(raw: RawValue<'_>) -> Option<Cow<'_, str>> {
     if !inner.contains('\\') {
         return Some(Cow::Borrowed(inner));
     }
-    Some(serde_json::from_str(raw.get()).map_or(Cow::Borrowed(inner), Cow::Owned))
+    let decoded = decoded(inner).or_else(|| serde_json::from_str(raw.get()).ok());
+    Some(decoded.map_or(Cow::Borrowed(inner), Cow::Owned))
+}
+
+/// The content of a string with escapes of one letter; none for any other.
+fn decoded(inner: &str) -> Option<String> {
+    let (mut text, mut rest) = (String::with_capacity(inner.len()), inner);
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        let (before, escape) = rest.split_at_checked(at)?;
+        text.push_str(before);
+        text.push(match escape.as_bytes().get(1)? {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            _ => return None,
+        });
+        rest = escape.get(2..)?;
+    }
+    text.push_str(rest);
+    Some(text)
 }
 
 /// The content of a string, or a number or boolean as written.
@@ -302,6 +314,12 @@ pub(crate) fn scalar(raw: RawValue<'_>) -> Option<Cow<'_, str>> {
         b'{' | b'[' | b'n' => None,
         _ => Some(Cow::Borrowed(raw.get())),
     }
+}
+
+/// Whether a string may hold an object or an array, by its first letter.
+pub(crate) fn may_hold_json(raw: RawValue<'_>) -> bool {
+    let first = raw.get().strip_prefix('"').and_then(|inner| inner.trim_start_matches(' ').bytes().next());
+    first.is_some_and(|first| matches!(first, b'{' | b'[' | b'\\') || !first.is_ascii())
 }
 
 /// The JSON text inside a string that holds JSON or a Python literal; none for any other value.
@@ -421,6 +439,7 @@ impl<'a> SourceArgs<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn white_space_is_removed_only_between_parts() {
@@ -437,6 +456,16 @@ mod tests {
         assert_eq!(items[0].get(), "1e400");
         assert_eq!(scalar(items[1]).as_deref(), Some("xA"));
         assert!(fields.get("c").is_none() && fields.get("d").is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_is_decoded_as_serde_json_does(text in r#"([a-zé/]|\\[nrtbf"/]|\\\\|\\u00e9|\\u12){0,12}"#) {
+            let written = format!("\"{text}\"");
+            let decoded = string(RawValue::of_checked(&written)).map(Cow::into_owned);
+            let expected = serde_json::from_str::<String>(&written).unwrap_or_else(|_| text.clone());
+            prop_assert_eq!(decoded, Some(expected));
+        }
     }
 
     #[test]

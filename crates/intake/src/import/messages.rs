@@ -1,7 +1,9 @@
 //! Takes the calls and results of chat messages in their order: as they are read, or after they were read by themselves. `run`
 //! pairs them.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::message_reader::{ReadCall, ReadMessage, ReadResult, Said};
 use super::run::{ImportOutput, SourceCall, SourceResult, Speakers};
@@ -33,9 +35,9 @@ pub(super) fn beginnings(thread: &str, messages: &[RawValue<'_>]) -> Beginnings 
 
 /// Whether a message makes calls, as far as its text tells.
 fn has_call(message: &str) -> bool {
-    ["\"tool_calls\"", "\"function_call\""]
-        .iter()
-        .any(|name| memmem::find(message.as_bytes(), name.as_bytes()).is_some())
+    static NAMES: LazyLock<[Finder<'_>; 2]> =
+        LazyLock::new(|| ["\"tool_calls\"", "\"function_call\""].map(Finder::new));
+    NAMES.iter().any(|name| name.find(message.as_bytes()).is_some())
 }
 
 /// Ends the conversations that waited for a later one to go on from them.

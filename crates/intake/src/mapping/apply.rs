@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::call_reader::ReadCall;
+use super::call_reader::{OtherRequest, ReadCall};
 use super::document_reader::{DocumentReader, ReadDocument, ReadRow, Rows, SaidOfRow, place_of_line};
 use super::documents::{Document, Documents};
 use super::hint::RowSample;
@@ -364,7 +364,7 @@ impl Applier {
         }
         if let Some(Said { value, noted }) = said.other_request {
             self.note(noted);
-            if let Some((source_id, run, way)) = value {
+            if let Some(OtherRequest { source_id, run, way }) = value {
                 let run = self.run_of(run).unwrap_or_default();
                 self.requests.other(&run, &source_id, way.as_deref());
             }

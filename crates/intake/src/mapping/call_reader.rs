@@ -43,6 +43,14 @@ pub(super) struct ReadRequest {
     pub(super) goes_on: bool,
 }
 
+/// A request that is no call, whose answer carries its id.
+#[derive(Debug)]
+pub(super) struct OtherRequest {
+    pub(super) source_id: String,
+    pub(super) run: ReadRun,
+    pub(super) way: Option<String>,
+}
+
 impl RowReader<'_, '_> {
     /// The transaction that a row names as calls do, and its run.
     pub(super) fn act(&mut self) -> Option<Said<(String, ReadRun)>> {
@@ -133,11 +141,11 @@ impl RowReader<'_, '_> {
         Some(ReadRequest { source_id, way, asks, goes_on })
     }
 
-    /// A request that is no call: its id, its run, and its way.
-    pub(super) fn other_request(&mut self) -> Option<(String, ReadRun, Option<String>)> {
+    /// A request that is no call.
+    pub(super) fn other_request(&mut self) -> Option<OtherRequest> {
         let call = self.mapping.calls.first()?;
         let source_id = self.find(call.id.as_ref())?.raw().get().to_owned();
         let run = self.run(call.run.as_ref());
-        Some((source_id, run, self.way()))
+        Some(OtherRequest { source_id, run, way: self.way() })
     }
 }

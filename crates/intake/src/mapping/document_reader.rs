@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::call_reader::ReadCall;
+use super::call_reader::{OtherRequest, ReadCall};
 use super::condition::{ResultParts, any};
 use super::conversation::Conversation;
 use super::known::{Known, ReaderState};
@@ -73,7 +73,7 @@ pub(super) struct SaidOfRow {
     pub(super) act: Option<(Act, Said<(String, ReadRun)>)>,
     pub(super) call: Option<Said<Option<ReadCall>>>,
     pub(super) result: Option<ReadResult>,
-    pub(super) other_request: Option<Said<Option<(String, ReadRun, Option<String>)>>>,
+    pub(super) other_request: Option<Said<Option<OtherRequest>>>,
 }
 
 impl LineReader for DocumentReader {

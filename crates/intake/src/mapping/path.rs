@@ -189,11 +189,10 @@ pub(super) fn follow<'a>(raw: RawValue<'a>, steps: &[PathStep]) -> Option<Source
     let mut rest = steps;
     while let Some((step, after)) = rest.split_first() {
         if raw.get().starts_with('"') {
-            if !may_hold(raw.get(), step) {
-                return None;
-            }
             let inner = match raw.place() {
+                _ if !json::may_hold_json(raw) => return None,
                 Some(place) => place.inside(|| json::inside(raw))?,
+                None if !may_hold(raw.get(), step) => return None,
                 None => Rc::new(InnerText::of(json::inside(raw)?)),
             };
             return follow(inner.value(), rest).map(SourceValue::into_owned);

@@ -220,6 +220,11 @@ pub(crate) fn stem(file: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json;
+
+    fn parsed(text: &str) -> Parsed<'_> {
+        json::parse(text).expect("valid").into()
+    }
 
     fn paths(texts: &[&str]) -> Vec<Path> {
         texts.iter().map(|text| Path::parse(text).expect("a path")).collect()
@@ -227,7 +232,7 @@ mod tests {
 
     #[test]
     fn each_row_has_its_place_and_knows_what_is_around_it() {
-        let document = Parsed::of(r#"{"s":"S","a":[{"b":[1,{"c":5}],"id":"i"},{},{"b":[3]}]}"#).expect("valid");
+        let document = parsed(r#"{"s":"S","a":[{"b":[1,{"c":5}],"id":"i"},{},{"b":[3]}]}"#);
         let rows = rows_of(&document, &[paths(&["a[*].b[*]"])], |_| false, &"dir/log.jsonl.gz".into());
         let brief: Vec<_> = rows.iter().map(|(row, _)| (row.path.as_str(), row.value.text)).collect();
         assert_eq!(brief, [("a[0].b[0]", "1"), ("a[0].b[1]", "{\"c\":5}"), ("a[2].b[0]", "3")]);
@@ -246,20 +251,20 @@ mod tests {
 
     #[test]
     fn lists_in_lists_of_the_same_name_are_entered_up_to_a_depth() {
-        let document = Parsed::of(r#"{"c":[{"n":1,"c":[{"n":2,"c":[]},{"n":3}]},{"n":4,"c":7}]}"#).expect("valid");
+        let document = parsed(r#"{"c":[{"n":1,"c":[{"n":2,"c":[]},{"n":3}]},{"n":4,"c":7}]}"#);
         let rows = rows_of(&document, &[paths(&["c[**]"])], |_| false, &"".into());
         let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
         assert_eq!(places, ["c[0]", "c[0].c[0]", "c[0].c[1]", "c[1]"]);
         let up = rows[2].0.find(&Path::parse("^.n").expect("a path")).map(|found| found.raw().get().to_owned());
         assert_eq!(up.as_deref(), Some("1"));
         let deep = format!("{}{}", "{\"c\":[".repeat(100_000), "]}".repeat(100_000));
-        let rows = rows_of(&Parsed::of(&deep).expect("valid"), &[paths(&["c[**]"])], |_| false, &"".into());
+        let rows = rows_of(&parsed(&deep), &[paths(&["c[**]"])], |_| false, &"".into());
         assert_eq!(rows.len(), MAX_NESTED + 1);
     }
 
     #[test]
     fn rows_of_several_paths_come_in_the_order_of_the_document() {
-        let document = Parsed::of(r#"{"m":[{"r":1,"t":[{"x":1},{"x":2}]},{"r":2}]}"#).expect("valid");
+        let document = parsed(r#"{"m":[{"r":1,"t":[{"x":1},{"x":2}]},{"r":2}]}"#);
         let rows = rows_of(&document, &[paths(&["m[*]"]), paths(&["m[*].t[*]", "m[0].t"])], |_| false, &"".into());
         let brief: Vec<_> = rows.iter().map(|(row, lists)| (row.path.as_str(), lists.as_slice())).collect();
         assert_eq!(brief, [("m[0]", &[0][..]), ("m[0].t[0]", &[1]), ("m[0].t[1]", &[1]), ("m[1]", &[0])]);
@@ -267,8 +272,7 @@ mod tests {
 
     #[test]
     fn a_row_of_a_result_comes_after_the_calls_inside_it() {
-        let document =
-            Parsed::of(r#"[{"out":1,"x":{"calls":[{"n":1},{"n":2}]}},{"out":2,"x":{"calls":[]}}]"#).expect("valid");
+        let document = parsed(r#"[{"out":1,"x":{"calls":[{"n":1},{"n":2}]}},{"out":2,"x":{"calls":[]}}]"#);
         let lists = [paths(&["[*].x.calls[*]"]), paths(&["[*]"])];
         let places = |has_only_results: fn(usize) -> bool| {
             let rows = rows_of(&document, &lists, has_only_results, &"".into());
@@ -280,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_star_enters_the_values_of_an_object_which_lies_around_them() {
-        let document = Parsed::of(r#"{"id":"i","log":{"step_0":[{"c":1}],"step.1":[{"c":2},3]}}"#).expect("valid");
+        let document = parsed(r#"{"id":"i","log":{"step_0":[{"c":1}],"step.1":[{"c":2},3]}}"#);
         let rows = rows_of(&document, &[paths(&["log[*][*]"])], |_| false, &"".into());
         let places: Vec<_> = rows.iter().map(|(row, _)| row.path.as_str()).collect();
         assert_eq!(places, ["log.step_0[0]", "log.[\"step.1\"][0]", "log.[\"step.1\"][1]"]);
