@@ -171,8 +171,10 @@ struct RunRow {
 /// What is known of few tools of a run, of calls with arguments and of those without.
 #[derive(Debug, Default)]
 struct MoreOfRun {
-    /// The first keys under which one acted or may have: the second one with arguments, and two without.
-    acted: (Option<(u64, Moment)>, [Option<(u64, Moment)>; 2]),
+    /// The second key under which one with arguments acted or may have.
+    second: Option<(u64, Moment)>,
+    /// The first two of those without.
+    without: [Option<(u64, Moment)>; 2],
     /// When the first of each was refused for good.
     refused: [Option<Moment>; 2],
 }
@@ -180,8 +182,11 @@ struct MoreOfRun {
 impl RunRow {
     /// The first two keys under which a write acted or may have, of those without arguments or of those with.
     fn acted(&self, is_without: bool) -> [Option<(u64, Moment)>; 2] {
-        let more = self.more.as_ref().map(|more| more.acted).unwrap_or_default();
-        if is_without { more.1 } else { [self.first, more.0] }
+        let more = self.more.as_ref();
+        match is_without {
+            true => more.map(|more| more.without).unwrap_or_default(),
+            false => [self.first, more.and_then(|more| more.second)],
+        }
     }
 
     /// Takes a write under a key that acted or may have.
@@ -192,8 +197,8 @@ impl RunRow {
         }
         let place = match (is_without, known[0].is_some()) {
             (false, false) => &mut self.first,
-            (false, true) => &mut self.more().acted.0,
-            (true, is_second) => &mut self.more().acted.1[usize::from(is_second)],
+            (false, true) => &mut self.more().second,
+            (true, is_second) => &mut self.more().without[usize::from(is_second)],
         };
         *place = Some((key, made));
     }
