@@ -18,6 +18,7 @@ mod false_sentences;
 mod foreign;
 mod frozen;
 mod gallery;
+#[expect(clippy::cast_possible_truncation, reason = "its numbers are small")]
 #[path = "../benches/generate.rs"]
 mod generate;
 mod goldens;
