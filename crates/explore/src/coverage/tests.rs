@@ -5,7 +5,7 @@ use super::probes::{Probe, probes};
 use super::reach::Reach;
 use super::target::{Target, TargetKind};
 use super::{CoverageReport, NamedFixture, TargetState, measure};
-use crate::to_yaml;
+use crate::{expected, to_yaml};
 use playproof_engine::fixture::{Fixture, FixtureTool};
 use playproof_engine::playbook::{Access, Tools};
 use playproof_engine::sim::{Plan, Scenario, Simulator, contradictions};
@@ -91,6 +91,19 @@ fn with_every_suggestion_taken_nothing_reachable_is_left() {
         let cases: Vec<NamedFixture> = bare(&loaded).suggestions.iter().map(|one| case(&one.name, &one.text)).collect();
         let report = measure(&loaded.playbook.name, &loaded, &Tools::default(), &cases);
         assert!(report.suggestions.is_empty(), "{:?}", report.suggestions);
+    }
+}
+
+#[test]
+fn a_probe_of_drawn_waits_can_be_written_and_read_again() {
+    let name = "preset/polly";
+    let plan = Plan::new(load(embedded(name).expect("embedded")).playbook, &Tools::default());
+    let mut simulator = Simulator::new();
+    for Probe { name: file, mut fixture, .. } in probes(&plan, name) {
+        let scenario = Scenario::of_fixture(&fixture, &plan);
+        let expect = expected(&plan, &scenario, simulator.run_fixture(&plan, &scenario));
+        fixture.expect.insert(name.to_owned(), expect.into());
+        case(&file, &to_yaml(&fixture)); // reads it
     }
 }
 

@@ -120,12 +120,12 @@ impl LimitProbes<'_> {
     }
 }
 
-/// The failure with a request to wait this long.
+/// The failure with a request to wait this long, in whole milliseconds: those of a drawn wait may have a fraction.
 fn asking_to_wait(failure: ScriptedAnswer, wait: Duration) -> Option<ScriptedAnswer> {
     let latency = LATENCY;
     let mut failure = in_words(failure, latency)?;
     if let UpstreamReply::Failed(Some(error)) = &mut failure.reply {
-        Arc::make_mut(error).retry_after = Some(wait);
+        Arc::make_mut(error).retry_after = Some(Duration::from_millis(wait.as_micros().div_ceil(1_000)));
     }
     Some(failure)
 }
