@@ -20,6 +20,7 @@ mod frozen;
 mod gallery;
 #[expect(clippy::cast_possible_truncation, reason = "its numbers are small")]
 #[path = "../benches/generate.rs"]
+#[expect(clippy::cast_possible_truncation, reason = "small numbers are drawn")]
 mod generate;
 mod goldens;
 mod hardening;

@@ -21,6 +21,7 @@ use foreign_shapes::Foreign;
 
 #[expect(clippy::cast_possible_truncation, reason = "its numbers are small")]
 #[path = "../benches/foreign.rs"]
+#[expect(clippy::cast_possible_truncation, reason = "small numbers are drawn")]
 mod foreign_shapes;
 
 /// Keeps what a call shows, as a hash.
