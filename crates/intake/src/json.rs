@@ -1,7 +1,9 @@
 //! A lazy view of foreign JSON: one level at a time, every value as written. Knows no format.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -173,6 +175,8 @@ pub(crate) struct Parsed<'a> {
     pub(crate) text: &'a str,
     pub(crate) fields: Option<Fields<'a>>,
     raw: RawValue<'a>,
+    /// The lists and objects in its fields that were searched, by name: many paths lead into one.
+    lists: RefCell<Vec<(String, Rc<[Fields<'a>]>)>>,
 }
 
 impl<'a> Parsed<'a> {
@@ -198,12 +202,26 @@ impl<'a> Parsed<'a> {
 
     /// A value that was checked.
     fn with_fields(text: &'a str, fields: Option<Fields<'a>>) -> Parsed<'a> {
-        Parsed { text, fields, raw: RawValue::of_checked(text) }
+        Parsed { text, fields, raw: RawValue::of_checked(text), lists: RefCell::default() }
     }
 
     /// The value itself.
     pub(crate) fn raw(&self) -> RawValue<'a> {
         self.raw
+    }
+
+    /// The objects in the list called `name`, or the object of that name; none if it is neither.
+    pub(crate) fn objects(&self, name: &str) -> Option<Rc<[Fields<'a>]>> {
+        if let Some((_, known)) = self.lists.borrow().iter().find(|(known, _)| known == name) {
+            return Some(Rc::clone(known));
+        }
+        let inner = self.fields.as_ref()?.get(name)?;
+        let objects: Rc<[Fields<'a>]> = match object(inner) {
+            Some(fields) => Rc::new([fields]),
+            None => array(inner)?.into_iter().filter_map(object).collect(),
+        };
+        self.lists.borrow_mut().push((name.to_owned(), Rc::clone(&objects)));
+        Some(objects)
     }
 
     /// The items, if it is an array.
@@ -214,7 +232,7 @@ impl<'a> Parsed<'a> {
 
 impl<'a> From<RawValue<'a>> for Parsed<'a> {
     fn from(raw: RawValue<'a>) -> Parsed<'a> {
-        Parsed { text: raw.get(), fields: object(raw), raw }
+        Parsed { text: raw.get(), fields: object(raw), raw, lists: RefCell::default() }
     }
 }
 

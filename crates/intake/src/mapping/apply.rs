@@ -24,7 +24,7 @@ use crate::json::Parsed;
 use crate::line_importer::{LineImporter, LineReader};
 use crate::origin::{LineFinder, SourceSpan};
 use crate::prefixed;
-use crate::raw_value::Tape;
+use crate::raw_value::{RawValue, Tape};
 use crate::redact::RedactionRules;
 use crate::source_text::SourceText;
 use crate::tool_hints;
@@ -78,7 +78,8 @@ pub(crate) fn apply_whole(
                 let is_all = value.text.len() == source.text.trim().len();
                 let place = if is_all { String::new() } else { place_of_line(line) };
                 let mut tape = Tape::default();
-                let value = tape.read(value.text).map_or(value, Parsed::from);
+                let raw = tape.read(value.text).unwrap_or(RawValue::of_checked(value.text));
+                let value = Parsed::from(raw);
                 let rows = applier.reader.rows_of(&value);
                 let read = applier.reader.document((&value, &rows), place, &finder, &mut state);
                 applier.document(read, (&value, &rows), &finder);

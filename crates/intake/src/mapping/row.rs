@@ -71,6 +71,21 @@ impl<'a> SourceRow<'a> {
 /// The value at the end of `steps`.
 fn within<'a>(value: &Parsed<'a>, steps: &[PathStep]) -> Option<SourceValue<'a>> {
     match (steps, &value.fields) {
+        // Half of the paths of spans lead into one list, and those of many logs into one object.
+        (
+            [PathStep::Key(list), PathStep::Lookup { field, value: wanted }, PathStep::Key(key), rest @ ..],
+            Some(fields),
+        ) if fields.get(list)?.get().starts_with('[') => {
+            let objects = value.objects(list)?;
+            let found =
+                objects.iter().find(|object| object.text(field).is_some_and(|found| found == wanted.as_str()))?;
+            follow(found.get(key)?, rest)
+        }
+        ([PathStep::Key(outer), PathStep::Key(key), rest @ ..], Some(fields))
+            if fields.get(outer)?.get().starts_with('{') =>
+        {
+            follow(value.objects(outer)?.first()?.get(key)?, rest)
+        }
         ([PathStep::Key(key), rest @ ..], Some(fields)) => follow(fields.get(key)?, rest),
         _ => follow(value.raw(), steps),
     }
