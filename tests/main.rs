@@ -18,7 +18,6 @@ mod false_sentences;
 mod foreign;
 mod frozen;
 mod gallery;
-#[expect(clippy::cast_possible_truncation, reason = "its numbers are small")]
 #[path = "../benches/generate.rs"]
 #[expect(clippy::cast_possible_truncation, reason = "small numbers are drawn")]
 mod generate;

@@ -19,7 +19,6 @@ use crate::foreign::{imported, recordings};
 use crate::generate::{Shape, write_crowd, write_trace};
 use foreign_shapes::Foreign;
 
-#[expect(clippy::cast_possible_truncation, reason = "its numbers are small")]
 #[path = "../benches/foreign.rs"]
 #[expect(clippy::cast_possible_truncation, reason = "small numbers are drawn")]
 mod foreign_shapes;
