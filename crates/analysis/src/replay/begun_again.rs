@@ -36,7 +36,7 @@ pub(super) struct BegunAgain {
 
 #[derive(Debug)]
 struct Run {
-    /// The run whose call came before its first one.
+    /// The run whose call came before its first one: half of its hash, which is half of itself.
     before: Option<u64>,
     began: Kept,
     has_written: bool,
@@ -111,7 +111,7 @@ impl BegunAgain {
     }
 
     /// The line of the write that a run makes again because the run before it left it open, or failed with it and this is the
-    /// first write.
+    /// first write. Of the run before it, the last writes are compared.
     fn begun_again(&self, run: u128, request: u128, write: &Write) -> Option<u64> {
         let run = self.runs.get(&run)?;
         let before = run.before?;
@@ -150,8 +150,8 @@ fn place_of(run: u64, request: u128) -> u128 {
 impl Write {
     fn of(shows: &CallShows) -> Write {
         let (made, ended) = (Kept::of(shows.made), shows.ended.map(Kept::of).unwrap_or_default());
-        // Marks of keys have 32 bits.
-        Write { made, ended, key: u32::try_from(shows.key).unwrap_or(u32::MAX), number: 0, failed: shows.failed }
+        // Marks of keys have 32 bits; any other would protect nothing.
+        Write { made, ended, key: u32::try_from(shows.key).unwrap_or_default(), number: 0, failed: shows.failed }
     }
 
     /// Whether it may be `before` once more, which is the same request. One key protects both.
@@ -178,5 +178,18 @@ mod tests {
     #[test]
     fn a_write_fits_a_cache_line_with_its_links() {
         assert!(size_of::<Write>() <= 40, "a trace has millions of writes that are made once");
+    }
+
+    #[test]
+    fn of_equal_writes_the_newest_is_found_first() {
+        let mut writes = Window::new(0);
+        for n in 0..600 {
+            writes.push(1 + n % 3, ());
+        }
+        let all = |writes: &Window<()>| writes.find_all(1).collect::<Vec<u64>>();
+        let newest_first: Vec<u64> = (0..200).rev().map(|n| 1 + 3 * n).collect();
+        assert_eq!(all(&writes), newest_first);
+        writes.pop_first(|()| true);
+        assert_eq!(all(&writes), newest_first[..199], "the first has left");
     }
 }

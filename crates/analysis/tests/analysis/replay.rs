@@ -144,6 +144,44 @@ fn an_ok_beside_an_identical_call_that_may_have_acted_is_a_doubt_in_either_order
     assert_eq!(doubts(&[&keyed(&timeout), &keyed(PAID)]), 0, "that is what a key is for");
 }
 
+/// A call, and its result.
+fn written(run: &str, id: &str, order: usize) -> [String; 2] {
+    let call = format!(r#"{{"tool":"pay","run_id":"{run}","call_id":"{id}","args":{{"order":{order}}}}}"#);
+    [call, format!(r#"{{"run_id":"{run}","call_id":"{id}","status":"ok"}}"#)]
+}
+
+/// The possible duplicates of a trace.
+fn doubts(lines: &[String]) -> u64 {
+    recorded(&lines.iter().map(String::as_str).collect::<Vec<_>>(), FindingId::PossibleDuplicateEffect)
+}
+
+#[test]
+fn a_write_under_one_call_id_is_compared_with_the_last_65_536_of_all_runs() {
+    let mut lines = [written("r", "a", 0), written("r", "b", 1)].concat();
+    lines.extend((2..65_537).map(|n| PAID.replace(":1}", &format!(":{n}}}"))));
+    lines.extend(written("s", "b", 1));
+    assert_eq!(doubts(&lines), 1);
+    let end = lines.len() - 2;
+    lines.splice(end.., written("s", "a", 0));
+    assert_eq!(doubts(&lines), 0, "it was the 65,537th before");
+}
+
+#[test]
+fn a_run_that_goes_on_makes_the_last_64_writes_of_the_one_before_again_and_under_one_call_id_any() {
+    let doubts_of = |id: &str| {
+        let before: Vec<[String; 2]> = (0..70).map(|n| written("r", &format!("r{n}"), n)).collect();
+        let again = (0..70).flat_map(|n| written("s", &format!("{id}{n}"), n));
+        // The second run begins while the writes of the first one are open.
+        let mut lines = written("r", "first", 100).to_vec();
+        lines.extend(before.iter().map(|[call, _]| call.clone()));
+        lines.extend(written("s", "begins", 101));
+        lines.extend(before.into_iter().map(|[_, result]| result));
+        lines.extend(again);
+        doubts(&lines)
+    };
+    assert_eq!((doubts_of("s"), doubts_of("r")), (64, 70));
+}
+
 #[test]
 fn what_a_recording_shows_does_not_depend_on_which_playbook_is_named_first() {
     let failed = r#"{"call_id":"1","status":"error","error":{"kind":"tool_error","message":"seat not found"}}"#;
