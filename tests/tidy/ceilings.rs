@@ -1,5 +1,5 @@
-//! How many lines each package may have without tests. A ceiling only goes down: who deletes code lowers it, and a commit
-//! that raises one says which capability pays for it.
+//! How many lines each package may have without tests. Who deletes code lowers a ceiling; it goes up only in the commit of a
+//! capability, which says what pays for it.
 
 use std::collections::BTreeSet;
 
