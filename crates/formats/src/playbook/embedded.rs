@@ -86,7 +86,7 @@ pub fn embedded(name: &str) -> Option<&'static str> {
 }
 
 /// Whether a text is that of the default playbook, of which a test says that it is right.
-pub(super) fn is_usual(text: &str) -> bool {
+pub(super) fn is_default(text: &str) -> bool {
     EMBEDDED.first().and_then(|name| embedded(name)) == Some(text)
 }
 
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn the_default_playbook_is_right_by_its_schema() {
         let text = embedded(EMBEDDED[0]).expect("an embedded playbook");
-        assert!(is_usual(text) && !is_usual("format: playbook/1"));
+        assert!(is_default(text) && !is_default("format: playbook/1"));
         let read = schema::read(Source::whole("standard", text), &PLAYBOOK, |_| Some(()));
         assert!(read.is_ok(), "{read:?}");
     }

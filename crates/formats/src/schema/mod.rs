@@ -14,7 +14,7 @@ mod vary;
 pub use at::At;
 pub use compile::Schema;
 pub use inline::{MAPPING_SCHEMA, PLAYBOOK_SCHEMA, inlined};
-pub(crate) use read::known;
+pub(crate) use read::unvalidated;
 pub use read::{check, read};
 pub(crate) use validate::check_late;
 pub use vary::{Change, What, changes};

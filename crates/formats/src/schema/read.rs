@@ -28,7 +28,8 @@ pub fn check<'a>(node: &'a Node, schema: &'static Schema, problems: &'a Problems
     validate(root).then_some(root)
 }
 
-/// The root of a tree that a test has checked.
-pub(crate) fn known<'a>(node: &'a Node, schema: &'static Schema, problems: &'a Problems) -> At<'a> {
+/// The root of a tree that is not checked here, because a test has checked it: to check the default playbook takes about 2.4 of
+/// the 25 million instructions of a start.
+pub(crate) fn unvalidated<'a>(node: &'a Node, schema: &'static Schema, problems: &'a Problems) -> At<'a> {
     At::root(node, schema, problems)
 }

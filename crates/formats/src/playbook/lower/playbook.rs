@@ -27,8 +27,8 @@ const MOST_WHEN: usize = 5_000;
 pub fn parse(source: Arc<Source>) -> Result<Loaded, Report> {
     yaml::parse(Arc::clone(&source), |root| {
         let tree = extends::whole(root.node());
-        let checked = match embedded::is_usual(&source.text) {
-            true => Some(schema::known(&tree, &PLAYBOOK, root.problems())),
+        let checked = match embedded::is_default(&source.text) {
+            true => Some(schema::unvalidated(&tree, &PLAYBOOK, root.problems())),
             false => schema::check(&tree, &PLAYBOOK, root.problems()),
         };
         let playbook = checked.and_then(|root| playbook(root, &source.name))?;
