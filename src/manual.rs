@@ -37,7 +37,8 @@ const MORE: [(&str, &[&str]); 1] = [(
     ],
 )];
 
-/// The definition that arguments are parsed with, its pages as they are written.
+/// The definition that arguments are parsed with, its pages as they are written. Only the commands in `args` take values with
+/// a sign; `definition` has all.
 pub fn plain(args: &[OsString]) -> Command {
     let is_typed = |below: &Command| args.iter().any(|arg| *arg == below.get_name());
     Cli::command().mut_args(taking_signs).mut_subcommands(|below| if is_typed(&below) { signed(below) } else { below })

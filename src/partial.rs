@@ -28,7 +28,7 @@ const FORMAT: &str = "partial/1";
 /// How such a file begins.
 const BEGINS: &[u8] = br#"{"format":"partial/"#;
 
-/// The most bytes of such a file in which the fields are that say what made it.
+/// The format, version and command are in the first so many bytes.
 const HEAD: usize = 256;
 
 /// Why a file is damaged that is no JSON.
@@ -384,7 +384,7 @@ fn parsed<S: Sums>(name: String, bytes: &[u8]) -> Result<(String, Partial<S>), F
     Ok((name, part))
 }
 
-/// The first fields of a file of whatever version: those before the first that is longer than a few words.
+/// Reads the longest run of whole fields within [`HEAD`].
 fn head(bytes: &[u8]) -> Option<Head> {
     let start = bytes.get(..HEAD).unwrap_or(bytes);
     let mut ends = (0..start.len()).rev().filter_map(|at| start.split_at_checked(at));

@@ -152,7 +152,7 @@ pub(super) struct BaseRun<'a> {
     /// Made when a mutant's run first has another record.
     body: OnceLock<GoldenBody>,
     exercises: BTreeSet<Target>,
-    /// A reversal that fails is classified, which no event shows.
+    /// Whether a reversal is sent: how its failure is classified, no event shows.
     sends_reversal: bool,
 }
 

@@ -21,7 +21,7 @@ pub struct Mutant {
     pub what: String,
     /// The changed playbook.
     pub playbook: Playbook,
-    /// What every run that the change can show must exercise without the change, unless it sends a reversal; none: unknown.
+    /// What a run in which the change shows exercises without it, unless it sends a reversal; none: unknown.
     pub(super) needs: Option<Target>,
 }
 
@@ -155,8 +155,8 @@ fn guards(playbook: &Playbook) -> impl Iterator<Item = Change> {
     })
 }
 
-/// What the runs that a change can show exercise: a changed verdict is given, and a rule that goes, gives another verdict or
-/// leaves its place to the next one is the first that matches.
+/// A target that every run exercises in which the change can show: the changed verdict; or the rule, if it is dropped, moved
+/// behind the next one or given another verdict.
 fn needs(playbook: &Playbook, change: &Change) -> Option<Target> {
     let names: Vec<&str> = change.names.iter().map(String::as_str).collect();
     match (&names[..], &change.what) {
