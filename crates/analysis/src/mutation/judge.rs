@@ -7,13 +7,13 @@ use std::sync::OnceLock;
 
 use super::accepted::AcceptedMutant;
 use super::body::NamelessRun;
-use super::mutants::{Mutant, make, mutants, slug};
+use super::mutants::{Mutant, mutants, slug};
 use super::runs::CallBudget;
 use crate::check::map;
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
 use playproof_engine::sim::{Plan, Scenario, Simulator};
-use playproof_explore::coverage::{self, NamedFixture, Probe, Target, exercised, probes};
+use playproof_explore::coverage::{NamedFixture, Probe, Target, drafts, exercised, probes_of};
 use playproof_explore::{expected, to_yaml};
 use playproof_formats::diagnostic::did_you_mean;
 use playproof_formats::golden::GoldenBody;
@@ -129,8 +129,8 @@ pub fn judge(
     most_calls: u64,
 ) -> MutationReport {
     let plan = Plan::new(loaded.playbook.clone(), stronger);
-    let probes = probes(&plan, name);
-    let judge = MutantJudge::new(name, stronger, &plan, cases, &probes);
+    let made_up = OnceLock::new();
+    let judge = MutantJudge::new(name, stronger, &plan, cases, &made_up);
     let mut judged = judge.judge_all(loaded, jobs, most_calls);
     let stale = accept(&mut judged, accepted, cases);
     MutationReport {
@@ -203,15 +203,40 @@ impl<'m> PlannedMutant<'m> {
     }
 }
 
+/// What is made up for a playbook.
+pub(super) struct MadeUp {
+    /// By name.
+    drafts: BTreeMap<String, Vec<Fixture>>,
+    /// What became of the drafts.
+    probes: Vec<Probe>,
+}
+
+impl MadeUp {
+    fn of(plan: &Plan, name: &str) -> MadeUp {
+        let all = drafts(plan, name);
+        let mut drafts: BTreeMap<String, Vec<Fixture>> = BTreeMap::new();
+        for (name, draft) in &all {
+            drafts.entry(name.clone()).or_default().push(draft.clone());
+        }
+        MadeUp { drafts, probes: probes_of(plan, all) }
+    }
+
+    /// Whether a probe was made of the same draft; its title does not matter.
+    fn knows(&self, name: &str, draft: &Fixture) -> bool {
+        let same = |known: &Fixture| (&known.calls, &known.tools) == (&draft.calls, &draft.tools);
+        self.drafts.get(name).is_some_and(|known| known.iter().any(same))
+    }
+}
+
 /// Judges the mutants of one playbook.
 pub(super) struct MutantJudge<'a> {
     name: &'a str,
     stronger: &'a Tools,
     plan: &'a Plan,
     pub(super) fixtures: Vec<BaseRun<'a>>,
-    pub(super) probes: Vec<BaseRun<'a>>,
-    /// What the probes were made of, by name.
-    drafts: BTreeMap<String, Vec<Fixture>>,
+    /// Made when the first mutant survives, as are its probes.
+    made_up: &'a OnceLock<MadeUp>,
+    probes: OnceLock<Vec<BaseRun<'a>>>,
 }
 
 impl<'a> MutantJudge<'a> {
@@ -220,17 +245,26 @@ impl<'a> MutantJudge<'a> {
         stronger: &'a Tools,
         plan: &'a Plan,
         cases: &'a [NamedFixture],
-        probes: &'a [Probe],
+        made_up: &'a OnceLock<MadeUp>,
     ) -> MutantJudge<'a> {
         let mut simulator = Simulator::new();
         let mut runs = CallBudget::new(&mut simulator, u64::MAX);
         let fixtures = cases.iter().map(|case| BaseRun::of(plan, &case.fixture, &mut runs)).collect();
-        let probes = probes.iter().map(|probe| BaseRun::of(plan, &probe.fixture, &mut runs)).collect();
-        let mut drafts: BTreeMap<String, Vec<Fixture>> = BTreeMap::new();
-        for (name, draft) in coverage::drafts(plan, name) {
-            drafts.entry(name).or_default().push(draft);
-        }
-        MutantJudge { name, stronger, plan, fixtures, probes, drafts }
+        MutantJudge { name, stronger, plan, fixtures, made_up, probes: OnceLock::new() }
+    }
+
+    fn made_up(&self) -> &'a MadeUp {
+        self.made_up.get_or_init(|| MadeUp::of(self.plan, self.name))
+    }
+
+    /// The runs of the probes.
+    pub(super) fn probes(&self) -> &[BaseRun<'a>] {
+        self.probes.get_or_init(|| {
+            let mut simulator = Simulator::new();
+            let mut runs = CallBudget::new(&mut simulator, u64::MAX);
+            let all = self.made_up().probes.iter();
+            all.map(|probe| BaseRun::of(self.plan, &probe.fixture, &mut runs)).collect()
+        })
     }
 
     /// Makes and judges mutants block by block, and ends where `most_calls` are used up: where that is does not depend on the
@@ -240,13 +274,7 @@ impl<'a> MutantJudge<'a> {
         let mut judged = Vec::new();
         let mut mutants = mutants(loaded);
         while left > 0 {
-            let changes = mutants.next_changes(BLOCK);
-            if changes.is_empty() {
-                return judged;
-            }
-            let made = map(&changes, jobs, || (), |(), change| make(loaded, change), |_| false);
-            let block = changes.iter().zip(made).filter_map(|(change, made)| mutants.mutant(change, made));
-            let block: Vec<Mutant> = block.collect();
+            let Some(block) = mutants.next_block(BLOCK, jobs) else { return judged };
             let judge = |simulator: &mut Simulator, mutant: &Mutant| {
                 let mut runs = CallBudget::new(simulator, left);
                 runs.count(loaded.places.tree.values() / VALUES_A_CALL);
@@ -287,7 +315,7 @@ impl<'a> MutantJudge<'a> {
     /// A synthetic fixture, made for the playbook or the mutant, that shows the difference. What is made for the mutant as it
     /// is for the playbook shows none: the probe of the playbook has shown none, so the run asks for the same answers.
     pub(super) fn shown_by(&self, mutant: &PlannedMutant<'_>, runs: &mut CallBudget<'_>) -> Option<RevealingFixture> {
-        for run in &self.probes {
+        for run in self.probes() {
             if runs.are_spent() {
                 return None;
             }
@@ -295,9 +323,9 @@ impl<'a> MutantJudge<'a> {
                 return Some(self.shown(mutant.mutant, run, runs));
             }
         }
-        let drafts = coverage::drafts(&mutant.plan, self.name);
+        let drafts = drafts(&mutant.plan, self.name);
         drafts.iter().for_each(|(_, draft)| runs.count(draft.calls.len()));
-        for (_, draft) in drafts.into_iter().filter(|(name, draft)| !self.knows(name, draft)) {
+        for (_, draft) in drafts.into_iter().filter(|(name, draft)| !self.made_up().knows(name, draft)) {
             if runs.are_spent() {
                 return None;
             }
@@ -308,12 +336,6 @@ impl<'a> MutantJudge<'a> {
             }
         }
         None
-    }
-
-    /// Whether a probe of the playbook was made of the same draft; its title does not matter.
-    fn knows(&self, name: &str, draft: &Fixture) -> bool {
-        let same = |known: &Fixture| (&known.calls, &known.tools) == (&draft.calls, &draft.tools);
-        self.drafts.get(name).is_some_and(|known| known.iter().any(same))
     }
 
     pub(super) fn shown(&self, mutant: &Mutant, run: &BaseRun<'_>, runs: &mut CallBudget<'_>) -> RevealingFixture {

@@ -2,8 +2,10 @@
 //! change, never a place in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::vec::IntoIter;
 
+use crate::check::map;
 use playproof_engine::ids::{RuleId, VerdictId};
 use playproof_engine::playbook::{GuardMode, Playbook};
 use playproof_explore::coverage::Target;
@@ -26,7 +28,7 @@ pub struct Mutant {
 }
 
 /// A changed playbook, if the change makes one, and its fingerprint.
-pub(super) type Made = Option<(Playbook, Fingerprint)>;
+type Made = Option<(Playbook, Fingerprint)>;
 
 /// The parts of a file that have a row for each name, and what a row is called.
 const ROWS: [(&str, &str); 8] = [
@@ -40,7 +42,7 @@ const ROWS: [(&str, &str); 8] = [
     ("study", "study"),
 ];
 
-/// The mutants of a playbook in the order of its file, each made when it is asked for; of several that are the same playbook
+/// The mutants of a playbook in the order of its file, made block by block; of several that are the same playbook
 /// the first.
 pub struct Mutants<'a> {
     loaded: &'a Loaded,
@@ -68,13 +70,19 @@ impl Mutants<'_> {
         (if *count > 1 { format!("{id}-{count}") } else { id }, row, what)
     }
 
-    /// The next changes, at most so many.
-    pub(super) fn next_changes(&mut self, most: usize) -> Vec<Change> {
-        self.changes.by_ref().take(most).collect()
+    /// The mutants of at most so many further changes, made by `jobs` threads; none: no change is left.
+    pub fn next_block(&mut self, most: usize, jobs: NonZeroUsize) -> Option<Vec<Mutant>> {
+        let changes: Vec<Change> = self.changes.by_ref().take(most).collect();
+        if changes.is_empty() {
+            return None;
+        }
+        let loaded = self.loaded;
+        let made = map(&changes, jobs, || (), |(), change| make(loaded, change), |_| false);
+        Some(changes.iter().zip(made).filter_map(|(change, made)| self.mutant(change, made)).collect())
     }
 
     /// The mutant of a change and what it made; none: that is no playbook, or a known one.
-    pub(super) fn mutant(&mut self, change: &Change, made: Made) -> Option<Mutant> {
+    fn mutant(&mut self, change: &Change, made: Made) -> Option<Mutant> {
         let (playbook, fingerprint) = made?;
         if !self.known.insert(fingerprint) {
             return None;
@@ -90,22 +98,8 @@ impl Mutants<'_> {
     }
 }
 
-impl Iterator for Mutants<'_> {
-    type Item = Mutant;
-
-    fn next(&mut self) -> Option<Mutant> {
-        loop {
-            let change = self.changes.next()?;
-            let made = make(self.loaded, &change);
-            if let Some(mutant) = self.mutant(&change, made) {
-                return Some(mutant);
-            }
-        }
-    }
-}
-
 /// Makes a change.
-pub(super) fn make(loaded: &Loaded, change: &Change) -> Made {
+fn make(loaded: &Loaded, change: &Change) -> Made {
     let places = &loaded.places;
     let playbook = of_tree(&change.apply(&places.tree), &places.source.name)?;
     let fingerprint = fingerprint(&playbook);

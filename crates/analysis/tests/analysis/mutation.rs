@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use playproof_analysis::mutation::{AcceptedMutant, Judgement, MutationReport, judge, mutants};
+use playproof_analysis::mutation::{AcceptedMutant, Judgement, Mutant, MutationReport, judge, mutants};
 use playproof_engine::playbook::Tools;
 use playproof_explore::coverage::NamedFixture;
 use playproof_formats::diagnostic::Source;
@@ -58,6 +58,10 @@ fn case(name: &str, text: &str) -> NamedFixture {
     NamedFixture { name: name.to_owned(), fixture }
 }
 
+fn all_mutants(loaded: &Loaded) -> Vec<Mutant> {
+    mutants(loaded).next_block(usize::MAX, NonZeroUsize::MIN).unwrap_or_default()
+}
+
 fn entry(mutant: &str) -> AcceptedMutant {
     AcceptedMutant { mutant: mutant.to_owned(), why: "because".to_owned(), span: 3..4 }
 }
@@ -80,7 +84,7 @@ fn survivors(report: &MutationReport) -> Vec<&str> {
 fn every_mutant_is_another_playbook_and_has_an_id_of_its_own() {
     for text in EMBEDDED.iter().filter_map(|name| embedded(name)).chain([HEADERS]) {
         let playbook = playbook(text);
-        let (name, all) = (&playbook.playbook.name, mutants(&playbook).collect::<Vec<_>>());
+        let (name, all) = (&playbook.playbook.name, all_mutants(&playbook));
         assert_eq!(all.iter().map(|mutant| &mutant.id).collect::<BTreeSet<_>>().len(), all.len());
         for mutant in all {
             assert_ne!(mutant.playbook, playbook.playbook, "{name}: {}", mutant.id);
@@ -90,7 +94,8 @@ fn every_mutant_is_another_playbook_and_has_an_id_of_its_own() {
 
 #[test]
 fn an_id_names_the_row_and_what_was_done_and_survives_an_edit_elsewhere() {
-    let ids = |text: &str| mutants(&playbook(text)).map(|mutant| mutant.id).collect::<BTreeSet<String>>();
+    let ids =
+        |text: &str| all_mutants(&playbook(text)).into_iter().map(|mutant| mutant.id).collect::<BTreeSet<String>>();
     let before = ids(SMALL);
     for id in [
         "rule slow/drop",
@@ -225,7 +230,7 @@ fn every_part_of_a_breaker_and_of_a_retry_budget_has_its_mutants() {
     let retry = "backoff_ms: [100, 200], retry_budget: r0, cost: 5, uncounted: true";
     let text = SMALL.replace("limits:", &shared).replace("backoff_ms: [100, 200]", retry);
     let playbook = playbook(&text);
-    let all: Vec<_> = mutants(&playbook).collect();
+    let all: Vec<_> = all_mutants(&playbook);
     let ids: BTreeSet<&str> = all.iter().map(|mutant| mutant.id.as_str()).collect();
     let schema: serde_json::Value = serde_json::from_str(SCHEMA).expect("JSON");
     for (row, part, own) in [("breaker ", "breakers", "window"), ("retry_budget ", "retry_budgets", "kind")] {
@@ -255,13 +260,13 @@ fn every_part_of_a_breaker_and_of_a_retry_budget_has_its_mutants() {
 
 #[test]
 fn a_playbook_without_breakers_has_no_mutants_of_marks() {
-    assert!(!mutants(&playbook(SMALL)).any(|mutant| mutant.id.contains("/breaker-")));
+    assert!(!all_mutants(&playbook(SMALL)).iter().any(|mutant| mutant.id.contains("/breaker-")));
 }
 
 #[test]
 fn the_reserved_verdict_keeps_what_the_format_keeps() {
     let standard = playbook(embedded("standard").expect("embedded"));
-    let all: Vec<_> = mutants(&standard).collect();
+    let all: Vec<_> = all_mutants(&standard);
     let reserved: Vec<&str> =
         all.iter().filter(|mutant| mutant.row == "verdict unclassified").map(|mutant| mutant.id.as_str()).collect();
     assert_eq!(reserved, ["verdict unclassified/then.escalate_to_human.queue-to-credentials"]);
@@ -396,7 +401,7 @@ fn another_tool_of_an_action_is_caught_by_a_call_of_the_action() {
 #[test]
 fn another_fact_of_a_tool_is_another_one_also_where_its_row_leaves_it_out() {
     let playbook = playbook(&SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:"));
-    let of_tools = mutants(&playbook).filter(|mutant| mutant.row.starts_with("tool"));
+    let of_tools = all_mutants(&playbook).into_iter().filter(|mutant| mutant.row.starts_with("tool"));
     let facts: Vec<_> = of_tools.map(|mutant| mutant.playbook.tools.facts("t")).collect();
     assert_eq!(facts.len(), 11, "dropped, each fact another, and three timeouts");
     assert!(facts.iter().all(|facts| *facts != playbook.playbook.tools.facts("t")), "{facts:?}");
@@ -407,7 +412,7 @@ fn what_calls_share_and_the_facts_that_it_needs_have_mutants() {
     let shares = "dedupe: { window_ms: 500 }\npermits: { max_in_flight: 2, queue: 3 }\n\
                   tools: { t: { access: write, server: pay, key: required }, u: { access: write, keys: ignored } }\nlimits:";
     let playbook = playbook(&SMALL.replace("limits:", shares));
-    let all: Vec<_> = mutants(&playbook).collect();
+    let all: Vec<_> = all_mutants(&playbook);
     let changed = |id: &str| {
         let mutant = all.iter().find(|mutant| mutant.id == id).unwrap_or_else(|| panic!("{id}"));
         mutant.playbook.clone()
@@ -424,5 +429,5 @@ fn what_calls_share_and_the_facts_that_it_needs_have_mutants() {
     assert!(!changed("tool u/keys-drop").tools.facts("u").ignores_keys);
     // Where no key is shared, only a fact that a row declares has a mutant.
     let alone = self::playbook(&SMALL.replace("limits:", "tools: { t: { access: write } }\nlimits:"));
-    assert!(!mutants(&alone).any(|mutant| mutant.id == "tool t/keys-to-ignored"));
+    assert!(!all_mutants(&alone).iter().any(|mutant| mutant.id == "tool t/keys-to-ignored"));
 }

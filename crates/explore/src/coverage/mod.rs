@@ -15,5 +15,5 @@ mod tests;
 pub use edges::led_in;
 pub use measure::{CoverageReport, NamedFixture, Suggestion, TargetResult, TargetState, measure};
 pub use observe::exercised;
-pub use probes::{Probe, drafts, probes};
+pub use probes::{Probe, drafts, probes, probes_of};
 pub use target::{Cell, CircuitStep, Target, TargetKind, targets};

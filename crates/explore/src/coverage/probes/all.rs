@@ -25,11 +25,16 @@ pub struct Probe {
 /// Fixtures that try each rule, each verdict in each cell, each guard, each limit and each row of tool facts, without the
 /// answers that nothing asks for, each once; the simplest first. `playbook` is the playbook's name in fixtures.
 pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
+    probes_of(plan, drafts(plan, playbook))
+}
+
+/// The probes that drafts become.
+pub fn probes_of(plan: &Plan, drafts: Vec<(String, Fixture)>) -> Vec<Probe> {
     let mut simulator = Simulator::new();
     let mut probes: Vec<Probe> = Vec::new();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut known = BTreeSet::new();
-    for (name, draft) in drafts(plan, playbook) {
+    for (name, draft) in drafts {
         let mut probe = Probe::of(plan, name, draft, &mut simulator);
         if !known.insert(format!("{:?}{:?}", probe.fixture.calls, probe.fixture.tools)) {
             continue;
@@ -44,7 +49,7 @@ pub fn probes(plan: &Plan, playbook: &str) -> Vec<Probe> {
     probes
 }
 
-/// The same by name, with all answers. Several may have one name, and several may become the same probe.
+/// What probes are made of, by name, with all answers. Several may have one name, and several may become the same probe.
 pub fn drafts(plan: &Plan, playbook: &str) -> Vec<(String, Fixture)> {
     let generator = Generator::new(plan);
     let mut drafts = calls::for_rules(&generator);

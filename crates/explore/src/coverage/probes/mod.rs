@@ -8,4 +8,4 @@ mod limits;
 mod order;
 pub(super) mod sharing;
 
-pub use all::{Probe, drafts, probes};
+pub use all::{Probe, drafts, probes, probes_of};
