@@ -108,8 +108,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// The next lines, of which the first has the number `next`; none at the end.
-    fn read(source: &mut impl BufRead, next: &mut usize, least: usize) -> io::Result<Option<Piece>> {
+    /// The next lines, of which the first has the number `next`, and their bytes; none at the end.
+    fn read(source: &mut impl BufRead, next: &mut usize, least: usize) -> io::Result<Option<(Piece, usize)>> {
         let mut piece = Piece { bytes: Vec::with_capacity(least), lines: Vec::new(), first: *next };
         while piece.bytes.len() < least {
             let start = piece.bytes.len();
@@ -119,7 +119,8 @@ impl Piece {
             piece.lines.push(start..piece.bytes.len());
         }
         *next += piece.lines.len();
-        Ok((!piece.lines.is_empty()).then_some(piece))
+        let weight = piece.bytes.len();
+        Ok((weight > 0).then_some((piece, weight)))
     }
 
     fn line(&self, number: usize) -> &[u8] {

@@ -2,67 +2,58 @@
 //! the same for any number of threads. Knows nothing of what it passes on.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The pieces for each thread that are read and not taken yet.
-const AHEAD: u64 = 2;
+use crate::shared::Shared;
+
+/// The most pieces for each thread that are read and not taken yet.
+const PIECES: usize = 2;
+
+/// Nothing is read while pieces of this weight, in bytes, are not taken yet.
+const MAX_IN_FLIGHT: usize = 64 << 20;
 
 /// Passes what `read` gives, until it gives none, through a worker of `worker`, and the results, in order, to `take`. Both run
-/// on this thread, and workers on `jobs` threads, this one included.
+/// on this thread, and workers on `jobs` threads, this one included. `read` also gives the weight of a piece in bytes.
 ///
 /// # Errors
 /// Those of `read`, after all before it was taken; those of `take`.
 pub(crate) fn in_order<T: Send, P: Send, E, W: FnMut(T) -> P>(
     jobs: usize,
-    mut read: impl FnMut() -> Result<Option<T>, E>,
+    mut read: impl FnMut() -> Result<Option<(T, usize)>, E>,
     worker: impl Fn() -> W + Sync,
     mut take: impl FnMut(P) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut own = worker();
     if jobs <= 1 {
-        while let Some(piece) = read()? {
+        while let Some((piece, _)) = read()? {
             take(own(piece))?;
         }
         return Ok(());
     }
-    let desk = Desk { state: Mutex::new(State::default()), changed: Condvar::new() };
+    let shared = Shared::new(State::default());
     std::thread::scope(|scope| {
-        let _end = End { desk: &desk, is_owner: true };
+        let _guard = shared.at_panic(State::stop);
         for _ in 1..jobs {
-            scope.spawn(|| desk.work(worker()));
+            scope.spawn(|| shared.work(worker()));
         }
-        let (mut ended, mut next, mut begun) = (Ok(false), 0, 0);
-        while ended.as_ref().is_ok_and(|ended| !ended) || next < begun {
-            if let Some(prepared) = desk.lock().ready.remove(&next) {
-                take(prepared)?;
-                next += 1;
-            } else if ended.as_ref().is_ok_and(|ended| !ended) && begun - next < AHEAD * jobs as u64 {
-                match read() {
-                    Ok(Some(piece)) => {
-                        desk.change(|state| state.waiting.push_back((begun, piece)));
-                        begun += 1;
-                    }
-                    Ok(None) => ended = Ok(true),
-                    Err(error) => ended = Err(error),
-                }
-            } else if !desk.help(&mut own, next) {
-                break; // a worker has panicked, which ends the scope
-            }
-        }
-        ended.map(drop)
+        let ended = shared.pass_on(jobs, &mut read, &mut own, &mut take);
+        shared.change(State::stop);
+        ended
     })
 }
 
-/// What is between reading and taking.
-struct Desk<T, P> {
-    state: Mutex<State<T, P>>,
-    changed: Condvar,
-}
-
+/// What is in flight: between reading and taking.
 struct State<T, P> {
     waiting: VecDeque<(u64, T)>,
     ready: BTreeMap<u64, P>,
     is_over: bool,
+}
+
+/// What the thread that reads and takes does next.
+enum Task<T, P> {
+    Take(P),
+    Read,
+    Work(u64, T),
+    Stop,
 }
 
 impl<T, P> Default for State<T, P> {
@@ -71,64 +62,81 @@ impl<T, P> Default for State<T, P> {
     }
 }
 
-impl<T, P> Desk<T, P> {
-    fn lock(&self) -> MutexGuard<'_, State<T, P>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+impl<T, P> State<T, P> {
+    /// Stops all workers.
+    const fn stop(&mut self) {
+        self.is_over = true;
     }
 
-    fn change(&self, change: impl FnOnce(&mut State<T, P>)) {
-        change(&mut self.lock());
-        self.changed.notify_all();
+    /// The next task if piece `next` is to be taken; none: all pieces are being worked on.
+    fn task(&mut self, next: u64, may_read: bool) -> Option<Task<T, P>> {
+        if self.is_over {
+            return Some(Task::Stop);
+        }
+        if let Some(prepared) = self.ready.remove(&next) {
+            return Some(Task::Take(prepared));
+        }
+        if may_read {
+            return Some(Task::Read);
+        }
+        self.waiting.pop_front().map(|(number, piece)| Task::Work(number, piece))
     }
+}
 
+impl<T, P> Shared<State<T, P>> {
     fn work(&self, mut worker: impl FnMut(T) -> P) {
-        let _end = End { desk: self, is_owner: false };
-        let mut state = self.lock();
-        while !state.is_over {
-            state = match state.waiting.pop_front() {
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some((number, piece)) => {
-                    drop(state);
-                    let prepared = worker(piece);
-                    self.change(|state| drop(state.ready.insert(number, prepared)));
-                    self.lock()
-                }
-            };
+        let _guard = self.at_panic(State::stop);
+        let next =
+            |state: &mut State<T, P>| if state.is_over { Some(None) } else { state.waiting.pop_front().map(Some) };
+        while let Some((number, piece)) = self.wait(next) {
+            let prepared = worker(piece);
+            self.change(|state| drop(state.ready.insert(number, prepared)));
         }
     }
 
-    /// Prepares a piece that waits, or else waits until piece `next` is ready; false: nobody works any more.
-    fn help(&self, own: &mut impl FnMut(T) -> P, next: u64) -> bool {
-        let mut state = self.lock();
-        while !state.is_over && !state.ready.contains_key(&next) {
-            if let Some((number, piece)) = state.waiting.pop_front() {
-                drop(state);
-                let prepared = own(piece);
-                self.lock().ready.insert(number, prepared);
-                return true;
+    /// Reads and takes to the end, and works while there is neither to do.
+    fn pass_on<E>(
+        &self,
+        jobs: usize,
+        read: &mut impl FnMut() -> Result<Option<(T, usize)>, E>,
+        own: &mut impl FnMut(T) -> P,
+        take: &mut impl FnMut(P) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut weights, mut begun, mut ended) = (VecDeque::new(), 0, None);
+        loop {
+            if let Some(ended) = ended.take_if(|_| weights.is_empty()) {
+                return ended;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        !state.is_over
-    }
-}
-
-/// Sends all workers home at the end, also if this thread panics, so that none waits forever.
-struct End<'d, T, P> {
-    desk: &'d Desk<T, P>,
-    is_owner: bool,
-}
-
-impl<T, P> Drop for End<'_, T, P> {
-    fn drop(&mut self) {
-        if self.is_owner || std::thread::panicking() {
-            self.desk.change(|state| state.is_over = true);
+            let has_room = weights.len() < PIECES * jobs && weights.iter().sum::<usize>() < MAX_IN_FLIGHT;
+            let (next, may_read) = (begun - weights.len() as u64, has_room && ended.is_none());
+            match self.wait(|state| state.task(next, may_read)) {
+                Task::Take(prepared) => {
+                    take(prepared)?;
+                    weights.pop_front();
+                }
+                Task::Read => match read() {
+                    Ok(Some((piece, weight))) => {
+                        weights.push_back(weight);
+                        self.change(|state| state.waiting.push_back((begun, piece)));
+                        begun += 1;
+                    }
+                    Ok(None) => ended = Some(Ok(())),
+                    Err(error) => ended = Some(Err(error)),
+                },
+                Task::Work(number, piece) => {
+                    let prepared = own(piece);
+                    self.change(|state| drop(state.ready.insert(number, prepared)));
+                }
+                Task::Stop => return Ok(()), // a worker has panicked, which ends the scope
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     /// Squares the numbers up to `end` on `jobs` threads; reading fails at `bad_read`, taking at `bad_take`.
@@ -136,7 +144,7 @@ mod tests {
         let (mut numbers, mut taken) = (0..end, Vec::new());
         let read = || match numbers.next() {
             Some(number) if number == bad_read => Err("read"),
-            next => Ok(next),
+            next => Ok(next.map(|number| (number, 1))),
         };
         let worker = || |number: u64| number * number;
         let take = |square: u64| {
@@ -171,8 +179,28 @@ mod tests {
         for jobs in [1, 2, 7] {
             let worker = || |number: u64| if number == 50 { panic!("the work went wrong") } else { number };
             let mut numbers = 0..1_000;
-            let run = || in_order(jobs, || Ok::<_, ()>(numbers.next()), worker, |_| Ok(()));
+            let run = || in_order(jobs, || Ok::<_, ()>(numbers.next().map(|number| (number, 1))), worker, |_| Ok(()));
             assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err(), "{jobs} threads");
+        }
+    }
+    #[test]
+    fn what_is_in_flight_is_bounded_in_pieces_and_in_bytes() {
+        let cases =
+            [(0, PIECES * 7), (MAX_IN_FLIGHT / 3, 3), (MAX_IN_FLIGHT - 1, 2), (MAX_IN_FLIGHT, 1), (usize::MAX / 2, 1)];
+        for (weight, most) in cases {
+            let (in_flight, seen, mut numbers) = (Cell::new(0), Cell::new(0), 0..100);
+            let read = || {
+                let piece = numbers.next().map(|number| (number, weight));
+                in_flight.set(in_flight.get() + usize::from(piece.is_some()));
+                seen.set(seen.get().max(in_flight.get()));
+                Ok::<_, ()>(piece)
+            };
+            let take = |_| {
+                in_flight.set(in_flight.get() - 1);
+                Ok(())
+            };
+            assert_eq!(in_order(7, read, || |number: u64| number, take), Ok(()));
+            assert!(seen.get() <= most, "{} pieces of {weight} bytes", seen.get());
         }
     }
 }

@@ -39,6 +39,7 @@ pub mod redact;
 mod repeated_calls;
 mod scan;
 mod second_results;
+pub mod shared;
 pub mod simd;
 pub mod slice;
 mod source_text;

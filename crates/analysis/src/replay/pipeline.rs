@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::call_result::CallResult;
 use super::io::Observer;
 use super::stages::{Batch, BatchSums, Feed, Order, ParsedPiece, Stages, Sums};
+use playproof_intake::shared::Shared;
 
 /// The final state of a pipeline.
 pub(super) struct Finished<'a> {
@@ -42,15 +42,14 @@ pub(super) fn run<'a, W: Observer>(
     sink: Sink<'a, W::Part>,
 ) -> Finished<'a> {
     let jobs = stages.options.jobs.clamp(1, 1_024);
-    let state = Mutex::new(State::new(source, order, sink, jobs));
-    let shared = Shared { stages, observer, state, changed: Condvar::new() };
+    let pipeline = Pipeline { stages, observer, state: Shared::new(State::new(source, order, sink, jobs)) };
     std::thread::scope(|scope| {
         for _ in 1..jobs {
-            scope.spawn(|| shared.worker());
+            scope.spawn(|| pipeline.worker());
         }
-        shared.worker();
+        pipeline.worker();
     });
-    let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let state = pipeline.state.into_inner();
     let sums = state.sink.map_or_else(Sums::default, |sink| sink.sums);
     Finished { order: state.order.map(|order| *order), sums, error: state.error }
 }
@@ -79,8 +78,6 @@ struct State<'a, 'i, P> {
     parsing: usize,
     working: usize,
     limit: usize,
-    /// Workers that wait for a change.
-    idle: usize,
     source_ended: bool,
     order_ended: bool,
     stopped: bool,
@@ -111,7 +108,6 @@ impl<'a, 'i, P> State<'a, 'i, P> {
             parsing: 0,
             working: 0,
             limit: jobs * 2 + 1,
-            idle: 0,
             source_ended: false,
             order_ended: false,
             stopped: false,
@@ -148,34 +144,19 @@ impl<'a, 'i, P> State<'a, 'i, P> {
     }
 }
 
-struct Shared<'s, 'a, 'i, W: Observer> {
+struct Pipeline<'s, 'a, 'i, W: Observer> {
     stages: &'s Stages<'a>,
     observer: &'s W,
-    state: Mutex<State<'a, 'i, W::Part>>,
-    changed: Condvar,
+    state: Shared<State<'a, 'i, W::Part>>,
 }
 
-/// Stops the other workers if this one panics, so that they do not wait forever.
-struct Alarm<'b, 's, 'a, 'i, W: Observer>(&'b Shared<'s, 'a, 'i, W>);
-
-impl<W: Observer> Drop for Alarm<'_, '_, '_, '_, W> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.lock().stopped = true;
-            self.0.changed.notify_all();
-        }
-    }
-}
-
-impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
-    fn lock(&self) -> MutexGuard<'_, State<'a, 'i, W::Part>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl<'a, 'i, W: Observer> Pipeline<'_, 'a, 'i, W> {
     fn worker(&self) {
-        let alarm = Alarm(self);
+        let _guard = self.state.at_panic(|state| state.stopped = true);
         let mut worker = self.stages.worker();
-        while let Some(task) = self.wait() {
+        let next =
+            |state: &mut State<'a, 'i, W::Part>| if state.is_over() { Some(None) } else { state.next().map(Some) };
+        while let Some(task) = self.state.wait(next) {
             match task {
                 Task::Read(source) => self.read_and_parse(source),
                 Task::Order(order, parsed) => self.order(order, parsed),
@@ -184,7 +165,7 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
                     let mut on_call = |result: &CallResult<'_>| self.observer.on_call(result, &mut part);
                     let sums = self.stages.work(&mut worker, batch, &mut on_call);
                     let done = Box::new(Done { sums, part });
-                    self.change(|state| {
+                    self.state.change(|state| {
                         state.working -= 1;
                         state.done.insert(number, done);
                     });
@@ -192,38 +173,12 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
                 Task::Sink(sink, done) => self.sink(sink, *done),
             }
         }
-        drop(alarm);
-    }
-
-    fn wait(&self) -> Option<Task<'a, 'i, W::Part>> {
-        let mut state = self.lock();
-        loop {
-            if state.is_over() {
-                return None;
-            }
-            if let Some(task) = state.next() {
-                return Some(task);
-            }
-            state.idle += 1;
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.idle -= 1;
-        }
-    }
-
-    fn change(&self, change: impl FnOnce(&mut State<'a, 'i, W::Part>)) {
-        let mut state = self.lock();
-        change(&mut state);
-        let heard = state.idle > 0;
-        drop(state);
-        if heard {
-            self.changed.notify_all(); // a system call: only if a worker waits
-        }
     }
 
     fn read_and_parse(&self, mut source: Feed<'i>) {
         let raw = self.stages.read(&mut source);
         let mut number = 0;
-        self.change(|state| {
+        self.state.change(|state| {
             state.source = Some(source);
             match raw {
                 Some(_) => {
@@ -236,7 +191,7 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
         });
         if let Some(raw) = raw {
             let parsed = self.stages.parse(raw);
-            self.change(|state| {
+            self.state.change(|state| {
                 state.parsing -= 1;
                 state.parsed.insert(number, parsed);
             });
@@ -247,7 +202,7 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
         let last = parsed.is_none();
         let mut batches = Vec::new();
         self.stages.order(&mut order, parsed, &mut batches);
-        self.change(|state| {
+        self.state.change(|state| {
             state.order = Some(order);
             state.ordered += 1;
             state.batches.extend(batches);
@@ -258,7 +213,7 @@ impl<'a, 'i, W: Observer> Shared<'_, 'a, 'i, W> {
     fn sink(&self, mut sink: Box<Sink<'a, W::Part>>, done: Done<W::Part>) {
         sink.sums.add(&done.sums);
         let result = (sink.take)(done.part);
-        self.change(|state| {
+        self.state.change(|state| {
             state.sink = Some(sink);
             state.sunk += 1;
             if let Err(error) = result {
