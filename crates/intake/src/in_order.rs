@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn what_is_in_flight_is_bounded_in_pieces_and_in_bytes() {
         let cases =
-            [(0, PIECES * 7), (MAX_IN_FLIGHT / 3, 3), (MAX_IN_FLIGHT - 1, 2), (MAX_IN_FLIGHT, 1), (usize::MAX / 2, 1)];
+            [(0, PIECES * 7), (MAX_IN_FLIGHT / 2, 2), (MAX_IN_FLIGHT - 1, 2), (MAX_IN_FLIGHT, 1), (usize::MAX / 2, 1)];
         for (weight, most) in cases {
             let (in_flight, seen, mut numbers) = (Cell::new(0), Cell::new(0), 0..100);
             let read = || {
