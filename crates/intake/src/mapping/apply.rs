@@ -139,20 +139,20 @@ impl LineImporter for Applier {
     fn take(&mut self, read: ReadDocument, number: usize, line: &[u8]) {
         let name = Arc::clone(&self.reader.name);
         let mut tape = Tape::default();
-        let wanted = self.wants_rows();
-        let at_hand = SourceText::line(line, &name, number, |source| match wanted {
-            true => source.on_tape(&mut tape).map(Some),
-            false => Ok(None),
-        });
-        match at_hand.ok().and_then(|(source, document)| Some((source, document?))) {
+        let at_hand = match self.wants_rows() {
+            true => SourceText::line(line, &name, number, |source| source.on_tape(&mut tape)).ok(),
+            false => None,
+        };
+        match at_hand {
             Some((source, document)) => {
                 let document = Parsed::from(document);
                 let rows = self.reader.rows_of(&document);
                 self.document(read, (&document, &rows), &LineFinder::new(source.text, number));
             }
             None => {
-                let again = |applier: &Applier| applier.reader.read(&mut ReaderState::default(), number, line).ok();
-                self.take_document(read, |_, _| {}, again);
+                let read_again =
+                    |applier: &Applier| applier.reader.read(&mut ReaderState::default(), number, line).ok();
+                self.take_document(read, |_, _| {}, read_again);
             }
         }
     }
@@ -281,23 +281,23 @@ impl Applier {
             row.into_iter().for_each(|(row, _)| applier.sample.add(row));
         };
         let place = read.place.clone();
-        let again = |applier: &Applier| {
+        let read_again = |applier: &Applier| {
             Some(applier.reader.document((document, rows), place.clone(), finder, &mut ReaderState::default()))
         };
-        self.take_document(read, sample, again);
+        self.take_document(read, sample, read_again);
     }
 
-    /// Takes a document. `sample` gets the number of each row that is taken; `again` reads it without leaving anything out.
+    /// Takes a document. `sample` gets the number of each row that is taken; `read_again` reads it without leaving anything out.
     fn take_document(
         &mut self,
         mut read: ReadDocument,
         sample: impl Fn(&mut Applier, usize),
-        again: impl Fn(&Applier) -> Option<ReadDocument>,
+        read_again: impl Fn(&Applier) -> Option<ReadDocument>,
     ) {
         tool_hints::add_all(&read.tools, &mut self.loss.hints);
         self.no_rows.retain(|list| !read.lists.contains(list));
         let mut known = 0;
-        let whole = read.conversation.as_ref().map(|next| next.whole);
+        let hash = read.conversation.as_ref().map(|next| next.whole);
         if let Some(next) = &read.conversation {
             let history = self.histories.compare(next);
             self.loss.warn_of_history(&history, &read.place);
@@ -311,9 +311,9 @@ impl Applier {
             self.request = Some(earlier);
         }
         if known < read.unread
-            && let Some(whole) = again(self)
+            && let Some(again) = read_again(self)
         {
-            read = whole;
+            read = again;
         }
         for (number, ReadRow { message, said }) in read.rows.into_iter().enumerate() {
             if let Some(said) = said.filter(|_| message.is_none_or(|message| message >= known)) {
@@ -322,8 +322,8 @@ impl Applier {
                 self.row(*said);
             }
         }
-        if let Some(whole) = whole {
-            self.histories.remember(whole, self.request.take().flatten());
+        if let Some(hash) = hash {
+            self.histories.remember(hash, self.request.take().flatten());
         }
     }
 
