@@ -17,6 +17,11 @@ pub fn seed(data: &[u8]) -> u64 {
     xxh3_64(data)
 }
 
+/// The hash of what a call asks: its tool, and its arguments as text.
+pub(crate) fn of_request(tool: &str, args: &str) -> u64 {
+    half(bytes(args.as_bytes(), seed(tool.as_bytes())))
+}
+
 /// The hash of `data` in the context of another hash, `first`.
 #[inline]
 pub fn bytes_after(first: u128, data: &[u8], tag: u64) -> u128 {

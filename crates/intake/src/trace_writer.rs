@@ -61,7 +61,7 @@ impl WrittenArgs {
             Some((args, Some(key))) => (Cow::Owned(args), Some(key)),
             _ => (Cow::Borrowed(args), None),
         };
-        let asks = hash::half(hash::bytes(args.as_bytes(), hash::seed(tool.as_bytes())));
+        let asks = hash::of_request(tool, &args);
         WrittenArgs { json: escape_json(&json::compact(&args)).into_owned(), key, asks }
     }
 }

@@ -136,7 +136,7 @@ impl RowReader<'_, '_> {
     fn request(&mut self, map: &CallMap, tool: &str, args: Option<&str>) -> Option<ReadRequest> {
         let source_id = self.find(map.id.as_ref())?.raw().get().to_owned();
         let way = self.way();
-        let asks = hash::half(hash::bytes(args.unwrap_or_default().as_bytes(), hash::seed(tool.as_bytes())));
+        let asks = hash::of_request(tool, args.unwrap_or_default());
         let goes_on = any(&self.mapping.continues, self.row, &ResultParts::default());
         Some(ReadRequest { source_id, way, asks, goes_on })
     }
