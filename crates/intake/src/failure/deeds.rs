@@ -117,47 +117,46 @@ pub(super) fn is_known_deed(word: &str) -> bool {
     DEEDS.has(word)
 }
 
+/// Words that tell that something was done.
+pub(super) static DONE: LazyLock<Alternatives> = LazyLock::new(|| {
+    of_deeds(&[
+        (r"\b(was|were|been|already|successfully|and) (already )?({DEEDS})\b", "{DEEDS}"),
+        (
+            r"\bis (applied|booked|charged|completed|created|issued|made|paid|placed|posted|refunded|saved|sent|submitted)\b",
+            "{DEEDS}",
+        ),
+        (r"\b[a-z]+[_-]\w*\d\w* ({DEEDS})\b", "{DEEDS}"),
+        (r": ({DEEDS}|done)\b", "{DEEDS}|DONE"),
+        (r"[(;,.] ?([a-z]+ ){0,3}({DEEDS})\b", "{DEEDS}"),
+        (r"\b(after|during|while) [a-z ]{0,20}[a-z]+(ing|ed|out|ment|sion|tion|fer)\b", "AFTER|DURING|WHILE"),
+        (r"\balready (been )?(in progress|running|started)\b", "ALREADY"),
+        (r"\b({DEEDS}),? but\b", "{DEEDS}"),
+        (r"\b[1-9]\d* ({DEEDS})\b", "{DEEDS}"),
+        (r"\b({DEEDS}) \d+ ", "{DEEDS}"),
+        (
+            r"\b(line|row|item|task|step|record|chunk|part|batch|file|message)s? #?\d+ ?(-|–|/|to|of|through) ?\d+\b",
+            "LINE|ROW|ITEM|TASK|STEP|RECORD|CHUNK|PART|BATCH|FILE|MESSAGE",
+        ),
+        (r"\b(after|until) ([a-z]+ )?#?[1-9]\d* (of|recipients|rows|items|messages|records|files)\b", "AFTER|UNTIL"),
+        (r"\bdisk quota exceeded\b", "DISK QUOTA"),
+        (
+            r"\b(mid-?stream|midway|half-?way|part-?way|went through|reading back)\b",
+            "STREAM|MIDWAY|HALF|PART|WENT|READING",
+        ),
+        (r"\bat \d{1,3} ?%", "AT "),
+        (
+            r"\b(charge|payment|refund|transfer|save|upload) (ok|complete|captured|made|succeeded)\b",
+            "CHARGE|PAYMENT|REFUND|TRANSFER|SAVE|UPLOAD",
+        ),
+        (r"^(rollback|clean-?up|post-processing)\b", "ROLLBACK|CLEAN|POST-"),
+        (r"\breturned 2\d\d\b", "RETURNED 2"),
+        (r"\b(second|third|last) (of|call|request|step|write)\b", "SECOND|THIRD|LAST"),
+        (r"\b(is|are) (now )?(live|running)\b", "LIVE|RUNNING"),
+    ])
+});
+
 /// Whether a message tells that something was done: then no other word of it proves that nothing was.
 pub fn tells_of_something_done(message: &str) -> bool {
-    static DONE: LazyLock<Alternatives> = LazyLock::new(|| {
-        of_deeds(&[
-            (r"\b(was|were|been|already|successfully|and) (already )?({DEEDS})\b", "{DEEDS}"),
-            (
-                r"\bis (applied|booked|charged|completed|created|issued|made|paid|placed|posted|refunded|saved|sent|submitted)\b",
-                "{DEEDS}",
-            ),
-            (r"\b[a-z]+[_-]\w*\d\w* ({DEEDS})\b", "{DEEDS}"),
-            (r": ({DEEDS}|done)\b", "{DEEDS}|DONE"),
-            (r"[(;,.] ?([a-z]+ ){0,3}({DEEDS})\b", "{DEEDS}"),
-            (r"\b(after|during|while) [a-z ]{0,20}[a-z]+(ing|ed|out|ment|sion|tion|fer)\b", "AFTER|DURING|WHILE"),
-            (r"\balready (been )?(in progress|running|started)\b", "ALREADY"),
-            (r"\b({DEEDS}),? but\b", "{DEEDS}"),
-            (r"\b[1-9]\d* ({DEEDS})\b", "{DEEDS}"),
-            (r"\b({DEEDS}) \d+ ", "{DEEDS}"),
-            (
-                r"\b(line|row|item|task|step|record|chunk|part|batch|file|message)s? #?\d+ ?(-|–|/|to|of|through) ?\d+\b",
-                "LINE|ROW|ITEM|TASK|STEP|RECORD|CHUNK|PART|BATCH|FILE|MESSAGE",
-            ),
-            (
-                r"\b(after|until) ([a-z]+ )?#?[1-9]\d* (of|recipients|rows|items|messages|records|files)\b",
-                "AFTER|UNTIL",
-            ),
-            (r"\bdisk quota exceeded\b", "DISK QUOTA"),
-            (
-                r"\b(mid-?stream|midway|half-?way|part-?way|went through|reading back)\b",
-                "STREAM|MIDWAY|HALF|PART|WENT|READING",
-            ),
-            (r"\bat \d{1,3} ?%", "AT "),
-            (
-                r"\b(charge|payment|refund|transfer|save|upload) (ok|complete|captured|made|succeeded)\b",
-                "CHARGE|PAYMENT|REFUND|TRANSFER|SAVE|UPLOAD",
-            ),
-            (r"^(rollback|clean-?up|post-processing)\b", "ROLLBACK|CLEAN|POST-"),
-            (r"\breturned 2\d\d\b", "RETURNED 2"),
-            (r"\b(second|third|last) (of|call|request|step|write)\b", "SECOND|THIRD|LAST"),
-            (r"\b(is|are) (now )?(live|running)\b", "LIVE|RUNNING"),
-        ])
-    });
     let message = cut(message, 960).to_lowercase();
     // `Nothing was sent except the first` tells of a deed; a conflict says that the key was already processed (ADR 0037).
     let has_rest = [" except", " but ", " besides", " other than", " apart from", " until "];
@@ -178,27 +177,31 @@ pub fn tells_of_something_done(message: &str) -> bool {
     DONE.is_match(&message) || counts_a_part(&message)
 }
 
+/// Words that mention a deed or a later step.
+pub(super) static DEED: LazyLock<Alternatives> = LazyLock::new(|| {
+    of_deeds(&[
+        (
+            r"(^|[^\w/.'-])({DEEDS}|merged|paying|started|synced|opened|saved)\b",
+            "{DEEDS}|MERGED|PAYING|STARTED|SYNCED|OPENED|SAVED",
+        ),
+        (r"\b(when|while|during) [a-z]+ing\b", "WHEN|WHILE|DURING"),
+        (r"\bget (https?://|/)", "GET HTTP|GET /"),
+        (r"\bon [a-z ]{0,20}(upload|write|step|call|check)\b", "UPLOAD|WRITE|STEP|CALL|CHECK"),
+        (r"\bexists?$", "EXIST"),
+    ])
+});
+
+/// Deeds that their words deny or demand.
+pub(super) static DENIED: LazyLock<Alternatives> = LazyLock::new(|| {
+    of_deeds(&[(
+        r"\b(not|be|never|no|nothing|cannot|to|already) (been |be |was |were )?({DEEDS})\b|\b(sent|made) too many requests|requests (were |have been )?(made|sent)|\bno [a-z]+ (was|were) ({DEEDS})\b",
+        "{DEEDS}|REQUESTS",
+    )])
+});
+
 /// Whether a message mentions a deed that nothing denies, or a later step. Stricter than [`tells_of_something_done`]: it takes
 /// back what other words of the message prove.
 pub(super) fn mentions_a_deed(message: &str) -> bool {
-    static DEED: LazyLock<Alternatives> = LazyLock::new(|| {
-        of_deeds(&[
-            (
-                r"(^|[^\w/.'-])({DEEDS}|merged|paying|started|synced|opened|saved)\b",
-                "{DEEDS}|MERGED|PAYING|STARTED|SYNCED|OPENED|SAVED",
-            ),
-            (r"\b(when|while|during) [a-z]+ing\b", "WHEN|WHILE|DURING"),
-            (r"\bget (https?://|/)", "GET HTTP|GET /"),
-            (r"\bon [a-z ]{0,20}(upload|write|step|call|check)\b", "UPLOAD|WRITE|STEP|CALL|CHECK"),
-            (r"\bexists?$", "EXIST"),
-        ])
-    });
-    static DENIED: LazyLock<Alternatives> = LazyLock::new(|| {
-        of_deeds(&[(
-            r"\b(not|be|never|no|nothing|cannot|to|already) (been |be |was |were )?({DEEDS})\b|\b(sent|made) too many requests|requests (were |have been )?(made|sent)|\bno [a-z]+ (was|were) ({DEEDS})\b",
-            "{DEEDS}|REQUESTS",
-        )])
-    });
     let lower = cut(message, 960).to_lowercase();
     tells_of_something_done(message) || DEED.is_match(&DENIED.without(lower))
 }

@@ -4,15 +4,15 @@ use std::sync::LazyLock;
 
 use super::alternatives::Alternatives;
 use super::excerpt::{EXAMINED, cut, end_of};
+use super::pattern_search::PatternSearch;
 use super::patterns::{self, LazyPattern};
-use super::row_search::RowSearch;
 use super::tool_name::{is_reader, is_shell};
 
 /// The error code of a failure that nothing but the exit code of a program tells: what the program did before stays done.
 pub(super) const NONZERO_EXIT: &str = "nonzero_exit";
 
 /// A text that begins with an exit code other than 0.
-static AT_START: LazyLock<Alternatives> = LazyLock::new(|| {
+pub(super) static AT_START: LazyLock<Alternatives> = LazyLock::new(|| {
     let all = [
         (
             r"^(error: )?((the )?(process|command|script|program|shell|task) )?(exited|exit|finished|completed|failed|terminated|returned)( with)?( non-zero)?( exit| return)? (code|status)[: ]+(\d*[1-9]\d*|-\d+)\b",
@@ -91,7 +91,7 @@ fn is_signal(value: &str) -> bool {
 
 /// Whether a text may name an exit code as the patterns below do.
 fn may_name_a_code(text: &str) -> bool {
-    static SEARCH: LazyLock<RowSearch> = LazyLock::new(|| RowSearch::of_words(&["CODE", "STATUS"]));
+    static SEARCH: LazyLock<PatternSearch> = LazyLock::new(|| PatternSearch::of_words(&["CODE", "STATUS"]));
     SEARCH.finds(text)
 }
 

@@ -45,7 +45,7 @@ pub(super) fn message(text: &str) -> &str {
 }
 
 /// The frames before the words of an innermost error, in any order and number, beside marks.
-static FRAMES: LazyLock<Alternatives> = LazyLock::new(|| {
+pub(super) static FRAMES: LazyLock<Alternatives> = LazyLock::new(|| {
     let all = [
         (r#"(?:Error|Result)\s*\n\s*"#, "ERROR|RESULT"),
         (r#"(?i:state|status)\s*:\s*(?i:error|failed|failure)\s*\n\s*"#, "STATE|STATUS"),
@@ -107,7 +107,7 @@ static FRAMES: LazyLock<Alternatives> = LazyLock::new(|| {
 });
 
 /// Whether a sign before an error is a frame by itself.
-fn is_mark(c: char) -> bool {
+fn is_error_sign(c: char) -> bool {
     "*#`\"' \t\r\n❌✗✘🚫⛔💥❗🛑⚠\u{fe0f}".contains(c)
 }
 
@@ -119,8 +119,8 @@ pub(super) fn unframed(message: &str) -> (&str, Facts) {
     let mut facts = Facts::default();
     let mut rest = message.trim();
     for _ in 0..FRAME_STEPS {
-        if rest.starts_with(is_mark) {
-            rest = rest.trim_start_matches(is_mark).trim_start();
+        if rest.starts_with(is_error_sign) {
+            rest = rest.trim_start_matches(is_error_sign).trim_start();
             continue;
         }
         let Some(found) = FRAMES.find(rest) else { break };

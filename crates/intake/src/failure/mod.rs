@@ -17,11 +17,11 @@ mod markup;
 mod message;
 mod nothing;
 mod parts;
+mod pattern_search;
 mod patterns;
 mod printed;
 mod proof;
 mod retry_after;
-mod row_search;
 mod states;
 mod table;
 #[cfg(test)]

@@ -19,26 +19,26 @@ const LONGEST: usize = 24;
 
 /// Finds the patterns that a text can match.
 #[derive(Debug, Default)]
-pub(super) struct RowSearch {
+pub(super) struct PatternSearch {
     /// The index of the first word of each slot, and that of the words behind the last one.
     slots: Vec<u16>,
     /// By their slots.
-    words: Vec<Word>,
+    pub(super) words: Vec<Word>,
     /// The patterns that a text without any word can match.
     always: Vec<usize>,
 }
 
 /// A word of a pattern.
 #[derive(Debug)]
-struct Word {
-    text: Box<str>,
-    pattern: usize,
+pub(super) struct Word {
+    pub(super) text: Box<str>,
+    pub(super) pattern: usize,
 }
 
-impl RowSearch {
+impl PatternSearch {
     /// For patterns of which each match has one of these words, which are folded; one without words is always a candidate.
-    pub(super) fn of<'p, W: AsRef<str> + 'p>(patterns: impl Iterator<Item = &'p [W]>) -> RowSearch {
-        let (mut search, mut count) = (RowSearch::default(), 0);
+    pub(super) fn of<'p, W: AsRef<str> + 'p>(patterns: impl Iterator<Item = &'p [W]>) -> PatternSearch {
+        let (mut search, mut count) = (PatternSearch::default(), 0);
         for (pattern, words) in patterns.enumerate() {
             count = pattern + 1;
             match words.is_empty() || words.iter().any(|word| word.as_ref().len() < BEGINNING) {
@@ -47,7 +47,7 @@ impl RowSearch {
             }
         }
         if u16::try_from(search.words.len()).is_err() {
-            return RowSearch { always: (0..count).collect(), ..RowSearch::default() };
+            return PatternSearch { always: (0..count).collect(), ..PatternSearch::default() };
         }
         let size = (8 * search.words.len()).next_power_of_two();
         let slot = |word: &Word| word.text.as_bytes().first_chunk().map_or(0, |begun| slot_of(begun, size));
@@ -65,8 +65,8 @@ impl RowSearch {
     }
 
     /// For one pattern of which each match has one of these words, which are folded.
-    pub(super) fn of_words(words: &[&str]) -> RowSearch {
-        RowSearch::of(std::iter::once(words))
+    pub(super) fn of_words(words: &[&str]) -> PatternSearch {
+        PatternSearch::of(std::iter::once(words))
     }
 
     /// The numbers of the patterns that `text` can match, in their order.
@@ -284,6 +284,16 @@ mod tests {
                     "{branch:?}: {text}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn with_more_words_than_it_can_number_a_search_finds_all_patterns() {
+        let words: Vec<String> = (0..=u16::MAX).map(|n| format!("{n:05}")).collect();
+        let (most, one_more) = (words.split_last().expect("words").1, &*words);
+        for (words, found) in [(most, &[1, 2][..]), (one_more, &[0, 1, 2])] {
+            let search = PatternSearch::of([words, &[], &words[..0]].into_iter());
+            assert_eq!(search.candidates("99999"), found, "{} words", words.len());
         }
     }
 

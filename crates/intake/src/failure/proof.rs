@@ -63,27 +63,29 @@ pub(super) fn is_of_call(message: &str, tool: Option<&str>) -> bool {
     !mentions_a_deed(message) && !names_another(message, tool)
 }
 
+/// The names of functions, models and tools in a message.
+pub(super) static NAMED: LazyLock<Alternatives> = LazyLock::new(|| {
+    let all = [
+        (r"\b([\w.]+)\(\) (?:got|missing|takes)\b", "() "),
+        (r"\bvalidation errors? for (\w+)\b", "VALIDATION ERROR"),
+        (
+            r"^(?:unknown|unrecognized|unsupported|invalid|no such) (?:tool|function)(?: name)?(?: requested| called| available)?\s*[:'\x22`]?\s*['\x22`]?([\w.:/-]+)",
+            "TOOL|FUNCTION",
+        ),
+        (
+            r"^(?:tool|function) ['\x22`]?([\w.:/-]+?)['\x22`]? (?:was |is |does |could )?(?:not|unknown|disabled)\b",
+            "TOOL |FUNCTION ",
+        ),
+        (r"^['\x22`]?([\w.:/-]+?)['\x22`]? is not a valid tool", "IS NOT A VALID TOOL"),
+        (r"^no tool (?:named|called|with name) ['\x22`]?([\w.:/-]+)", "NO TOOL "),
+        (r"\b(?:for|of|to) (?:the )?(?:tool|function):? ['\x22`]?([\w.:/-]+)", "TOOL|FUNCTION"),
+    ];
+    Alternatives::between("(?i)", &all, "")
+});
+
 /// Whether a message speaks of another function, model or tool than that of the call, which may have acted before it called
 /// that one. A tool that calls tools names those.
 fn names_another(message: &str, tool: Option<&str>) -> bool {
-    static NAMED: LazyLock<Alternatives> = LazyLock::new(|| {
-        let all = [
-            (r"\b([\w.]+)\(\) (?:got|missing|takes)\b", "() "),
-            (r"\bvalidation errors? for (\w+)\b", "VALIDATION ERROR"),
-            (
-                r"^(?:unknown|unrecognized|unsupported|invalid|no such) (?:tool|function)(?: name)?(?: requested| called| available)?\s*[:'\x22`]?\s*['\x22`]?([\w.:/-]+)",
-                "TOOL|FUNCTION",
-            ),
-            (
-                r"^(?:tool|function) ['\x22`]?([\w.:/-]+?)['\x22`]? (?:was |is |does |could )?(?:not|unknown|disabled)\b",
-                "TOOL |FUNCTION ",
-            ),
-            (r"^['\x22`]?([\w.:/-]+?)['\x22`]? is not a valid tool", "IS NOT A VALID TOOL"),
-            (r"^no tool (?:named|called|with name) ['\x22`]?([\w.:/-]+)", "NO TOOL "),
-            (r"\b(?:for|of|to) (?:the )?(?:tool|function):? ['\x22`]?([\w.:/-]+)", "TOOL|FUNCTION"),
-        ];
-        Alternatives::between("(?i)", &all, "")
-    });
     let (inner, _) = unframed(cut(message, EXAMINED));
     let line = inner.lines().next().unwrap_or_default();
     let name = NAMED.find(line).and_then(|named| named.group());

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::kinds;
+use super::pattern_search::{PatternSearch, branches_of, words_of};
 use super::patterns::{TextRegex, ignoring_case};
-use super::row_search::{RowSearch, branches_of, words_of};
 use super::tool_name::ToolClass;
 use playproof_engine::words;
 use playproof_formats::diagnostic::Diagnostic;
@@ -120,7 +120,7 @@ pub struct WordTable {
 struct BranchSearch {
     /// By row and number in it.
     branches: Vec<(usize, usize)>,
-    search: RowSearch,
+    search: PatternSearch,
 }
 
 impl WordTable {
@@ -181,7 +181,10 @@ impl BranchSearch {
     fn of(rows: &[Row]) -> BranchSearch {
         let numbered = |(row, of): (usize, &Row)| (0..of.branches.len()).map(move |branch| (row, branch));
         let words = rows.iter().flat_map(|row| &row.branches).map(|branch| &*branch.words);
-        BranchSearch { branches: rows.iter().enumerate().flat_map(numbered).collect(), search: RowSearch::of(words) }
+        BranchSearch {
+            branches: rows.iter().enumerate().flat_map(numbered).collect(),
+            search: PatternSearch::of(words),
+        }
     }
 }
 
