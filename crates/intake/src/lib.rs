@@ -34,6 +34,7 @@ mod place_list;
 mod prefixed;
 mod python;
 mod raw_value;
+mod reader_state;
 mod recent_cache;
 pub mod redact;
 mod repeated_calls;

@@ -4,7 +4,8 @@
 use crate::builtin;
 use crate::import::FormatOptions;
 use crate::line_importer::LineImporter;
-use crate::mapping::{Applier, ReaderState};
+use crate::mapping::Applier;
+use crate::reader_state::ReaderState;
 use crate::redact::RedactionRules;
 use crate::tool_hints::{self, HintsByTool};
 use playproof_engine::time::Instant;

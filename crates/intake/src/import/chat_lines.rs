@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::format::{FormatOptions, SourceFormat, output_of};
-use super::message_reader::{MessageReader, ReadMessage, ReaderState};
+use super::message_reader::{MessageReader, ReadMessage};
 use super::messages::{beginnings, end_all};
 use super::names::UsedNames;
 use super::openai::{Conversation, Found, found};
@@ -21,6 +21,7 @@ use crate::imported::{ImportWarning, LossReport};
 use crate::line_importer::{LineImporter, LineReader};
 use crate::origin::LineFinder;
 use crate::raw_value::RawValue;
+use crate::reader_state::ReaderState;
 use crate::source_text::SourceText;
 use crate::tool_hints::{self, ListedTools};
 use crate::trace_writer::TraceWriter;
@@ -28,9 +29,6 @@ use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
 /// The most conversations with one message a line whose state is kept.
 const MAX_LIVE: usize = 1_000;
-
-/// The most conversations of which a thread remembers that it has read them.
-const MAX_READ: usize = 10_000;
 
 /// Reads documents of chat messages, each by itself.
 #[derive(Clone, Debug)]
@@ -101,12 +99,7 @@ impl ChatReader {
     ) -> ReadConversation {
         let Conversation { label, thread, messages, place, .. } = conversation;
         let beginnings = beginnings(&thread, &messages);
-        let is_known = |hash: &u64| !self.reads_all && state.conversations.contains(hash);
-        let unread = beginnings.longest(is_known);
-        if state.conversations.len() >= MAX_READ {
-            state.conversations.clear();
-        }
-        state.conversations.extend(beginnings.whole);
+        let unread = if self.reads_all { 0 } else { state.read_before(&beginnings) };
         let messages = messages.iter().skip(unread).map(|raw| self.messages.read(*raw, finder, state)).collect();
         ReadConversation { base: label.base, place, beginnings, unread, messages }
     }

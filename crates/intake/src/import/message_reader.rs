@@ -2,7 +2,6 @@
 //! message by itself, on any thread. `messages` takes them in their order.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::failure::{FailureCache, ToolResult, names_no_error};
@@ -10,9 +9,10 @@ use crate::imported::{Changed, ImportWarning};
 use crate::iso;
 use crate::json;
 use crate::json::{Fields, SourceArgs};
-use crate::mapping::{CalledTools, Mapping, OwnRules};
+use crate::mapping::{Mapping, OwnRules};
 use crate::origin::{LineFinder, SourceSpan};
-use crate::raw_value::{RawValue, Tape};
+use crate::raw_value::RawValue;
+use crate::reader_state::ReaderState;
 use crate::trace_writer::{Answer, WrittenArgs};
 use crate::wire;
 
@@ -24,18 +24,6 @@ const FAILED_STATUS: [&str; 3] = ["error", "failed", "failure"];
 pub(super) struct MessageReader {
     /// What the user's mapping says otherwise.
     pub(super) overrides: Option<Arc<Mapping>>,
-}
-
-/// What a thread keeps.
-#[derive(Debug, Default)]
-pub(crate) struct ReaderState {
-    /// That of the document before, to be filled again.
-    pub(super) tape: Tape,
-    pub(super) failures: FailureCache,
-    /// The tools of the calls that were read, by their ids alone: a guess.
-    tools: CalledTools,
-    /// The hashes of the conversations that were read.
-    pub(super) conversations: BTreeSet<u64>,
 }
 
 /// What a message says. Places are those behind the message's own.

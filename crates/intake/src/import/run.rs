@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::message_reader::{MessageReader, ReaderState};
+use super::message_reader::MessageReader;
 use super::names::UsedNames;
 use crate::histories::Histories;
 use crate::imported::{ImportWarning, Imported, LossReport, Missing};
 use crate::origin::{LineFinder, SourceSpan};
+use crate::reader_state::ReaderState;
 use crate::trace_writer::{Answer, At, OutputCall, OutputResult, TraceWriter, WrittenArgs};
 
 /// A call of a source.

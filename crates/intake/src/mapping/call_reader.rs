@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::condition::{ResultParts, any};
-use super::known::ReaderState;
 use super::model::{CallMap, Pairing, ResultMap};
 use super::row_reader::{ReadRun, RowReader, Said};
 use super::time;
@@ -11,6 +10,7 @@ use super::values::listed;
 use crate::hash;
 use crate::imported::ImportWarning;
 use crate::json::SourceArgs;
+use crate::reader_state::ReaderState;
 use crate::trace_writer::WrittenArgs;
 
 /// A call.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::call_reader::{OtherRequest, ReadCall};
 use super::condition::{ResultParts, any};
 use super::conversation::Conversation;
-use super::known::{Known, ReaderState};
+use super::known::Known;
 use super::model::{Mapping, SkippedRows, ValueSource};
 use super::result_reader::ReadResult;
 use super::row::{SourceRow, rows_of};
@@ -18,13 +18,11 @@ use crate::histories::Beginnings;
 use crate::json::Parsed;
 use crate::line_importer::LineReader;
 use crate::origin::{LineFinder, SourceSpan};
+use crate::reader_state::ReaderState;
 use crate::source_text::SourceText;
 use crate::tool_hints::{self, ListedTools};
 use playproof_engine::event::Act;
 use playproof_formats::diagnostic::Report;
-
-/// The most conversations of which a thread remembers that it has read them.
-const MAX_READ: usize = 10_000;
 
 /// Reads the documents of a source.
 #[derive(Clone, Debug)]
@@ -145,13 +143,7 @@ impl DocumentReader {
                 rows.iter().filter(is_call).filter_map(|(row, _)| conversation.message_of(&row.path)).collect();
             Beginnings::of(conversation.name, &conversation.messages, |message| calls.contains(&message))
         });
-        let unread = beginnings.as_ref().map_or(0, |next| next.longest(|hash| state.conversations.contains(hash)));
-        if let Some(whole) = beginnings.as_ref().and_then(|next| next.whole) {
-            if state.conversations.len() >= MAX_READ {
-                state.conversations.clear();
-            }
-            state.conversations.insert(whole);
-        }
+        let unread = beginnings.as_ref().map_or(0, |next| state.read_before(next));
         let lists = rows.iter().flat_map(|(_, lists)| lists.iter().copied()).collect();
         let mut read = |(row, lists): &(SourceRow<'_>, Vec<usize>)| {
             let message = message_of(row);

@@ -1,13 +1,9 @@
-//! What is known of a source while it is read, and what a thread that reads it keeps. Reads nothing.
+//! What is known of a source while it is read. Reads nothing.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::model::Mapping;
-use super::pairing::CalledTools;
 use super::unseen::UnseenTests;
-use crate::failure::FailureCache;
-use crate::raw_value::Tape;
 
 /// The results, from the first, whose words are compared with what the user's mapping says of them.
 const SAMPLED: u64 = 1_000;
@@ -61,16 +57,4 @@ impl Known {
     pub(super) fn add_result(&self) {
         self.results.fetch_add(1, Ordering::Relaxed);
     }
-}
-
-/// What a thread keeps.
-#[derive(Debug, Default)]
-pub struct ReaderState {
-    /// That of the document before, to be filled again.
-    pub(super) tape: Tape,
-    pub(super) failures: FailureCache,
-    /// The tools of the calls that were read, by their ids alone: a guess.
-    pub(super) tools: CalledTools,
-    /// The hashes of the conversations that were read.
-    pub(super) conversations: BTreeSet<u64>,
 }

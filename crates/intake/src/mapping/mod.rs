@@ -35,7 +35,6 @@ pub(crate) use apply::apply_whole;
 pub use apply::{Applier, apply, apply_on};
 pub use draft::{DraftDoubt, MappingDraft, Unmapped, doubt, draft};
 pub use found::{FoundRow, FoundValue, first_rows};
-pub(crate) use known::ReaderState;
 pub use lower::{parse, unchanging};
 pub(crate) use marks::has_mark;
 pub use model::Mapping;

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use super::condition::{ResultParts, RowCondition, any};
-use super::known::ReaderState;
 use super::model::{CallMap, Mapping, Pairing, ResultMap, TimeUnit};
 use super::overrides::OwnRules;
 use super::row_reader::{Noted, ReadRun, RowReader, Said};
@@ -13,6 +12,7 @@ use super::values::{content, kind_of, scalar_in, scalar_of};
 use crate::failure::{Assessment, FailureCache, ToolResult};
 use crate::imported::ImportWarning;
 use crate::raw_value::RawValue;
+use crate::reader_state::ReaderState;
 use crate::source_value::SourceValue;
 use crate::trace_writer::Answer;
 use crate::wire;

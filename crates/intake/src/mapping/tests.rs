@@ -1,8 +1,9 @@
 //! Tests of applied mappings: the lines that they make of rows, and the errors where they do not fit.
 
-use super::{Applier, Mapping, ReaderState, apply, parse, unchanging};
+use super::{Applier, Mapping, apply, parse, unchanging};
 use crate::imported::{ImportWarning, Imported, Missing};
 use crate::line_importer::LineImporter;
+use crate::reader_state::ReaderState;
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
 
