@@ -27,7 +27,7 @@ fn with_proposal() -> Place {
 
 fn propose(place: &Place) {
     let new = ["propose", "new", "vv", "--means", "m", "--from-cluster", "1", "--trace", "odd.jsonl"];
-    let then = ["--effect", "not_applied", "--then", "{ deprecate_tool_call: { reason: r } }"];
+    let then = ["--effect", "unknown", "--then", "{ deprecate_tool_call: { reason: r } }"];
     place.run(&[&new[..], &then].concat()).exits(0);
     for (name, text) in place.files().iter().filter(|(name, _)| name.starts_with("proposals/vv/")) {
         let text = String::from_utf8_lossy(text);
