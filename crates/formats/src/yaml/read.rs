@@ -348,6 +348,9 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
     if let Some(tab) = tab_in_indentation(text, start) {
         return Diagnostic::error("yaml_syntax", "a tab cannot indent").at(tab, "a tab").help("indent with spaces");
     }
+    if text.get(start..).is_some_and(|rest| rest.starts_with('*')) {
+        return unknown_anchor(text, start);
+    }
     let (message, help) = match error.kind() {
         ErrorKind::RecursionLimitExceeded => return too_deep(span),
         ErrorKind::UnclosedQuotedScalar => ("a quote is opened and never closed".into(), Some("close the quote")),

@@ -118,6 +118,14 @@ fn aliases_and_merge_keys_are_resolved() {
 }
 
 #[test]
+fn a_key_that_begins_with_a_star_is_to_be_put_in_quotes_wherever_it_stands() {
+    for text in ["*.x: 1\n", "a: 1\n*.x: 2\n"] {
+        let (id, _, help) = only(text, truth);
+        assert_eq!((id, &*help), ("yaml_syntax", "put a text that begins with `*` in quotes: `\"*.x\"`"), "{text}");
+    }
+}
+
+#[test]
 fn an_alias_bomb_hits_the_limit_of_values() {
     let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for n in 1..12 {
