@@ -388,6 +388,7 @@ fn by_lines(
     let Account { loss, origins } = match written {
         Ok(account) => account,
         Err(JsonLinesError::Unreadable(error)) => return Err(unreadable(error)),
+        Err(JsonLinesError::ToBeReadWhole) => return Ok(None),
         Err(JsonLinesError::Unwritable(_)) if is_readable_whole => return Ok(None),
         Err(JsonLinesError::Unwritable(error)) => return Err(files::no_temporary(&error)),
         Err(JsonLinesError::Invalid(_)) if mapping.is_none() && is_readable_whole => return Ok(None),

@@ -32,6 +32,8 @@ pub enum JsonLinesError {
     Unwritable(io::Error),
     /// A line that cannot be used, or no row is a call.
     Invalid(Box<Report>),
+    /// It may say something else if it is read as a whole.
+    ToBeReadWhole,
 }
 
 /// What a recording holds beside its trace lines.
@@ -89,7 +91,7 @@ impl<R: BufRead> ForeignLines<'_, R> {
         in_order(self.jobs, read, worker, |piece| taker.take(piece))?;
         let Taker { mut importer, mut output, documents, .. } = taker;
         if rules.is_strict && documents < 2 {
-            return Err(odd());
+            return Err(JsonLinesError::ToBeReadWhole);
         }
         importer.end();
         output.add(&importer.lines().take_imported())?;
@@ -175,11 +177,6 @@ impl Default for Rules {
     }
 }
 
-/// The error of a source that is to be read as a whole.
-fn odd() -> JsonLinesError {
-    JsonLinesError::Unreadable(io::ErrorKind::InvalidData.into())
-}
-
 /// What the lines of a piece say.
 struct SaidOfPiece<T> {
     piece: Piece,
@@ -207,7 +204,7 @@ impl<I: LineImporter> Taker<'_, I> {
     fn take(&mut self, read: SaidOfPiece<<I::Reader as LineReader>::Read>) -> Result<(), JsonLinesError> {
         let SaidOfPiece { piece, said, is_odd } = read;
         if is_odd {
-            return Err(odd());
+            return Err(JsonLinesError::ToBeReadWhole);
         }
         for (n, said) in said.into_iter().enumerate() {
             let (number, line) = (piece.first + n, piece.line(n));
@@ -225,7 +222,7 @@ impl<I: LineImporter> Taker<'_, I> {
                 Some(Err(report)) => return Err(self.invalid(report)),
             }
             if self.rules.is_strict && self.importer.needs_whole() {
-                return Err(odd());
+                return Err(JsonLinesError::ToBeReadWhole);
             }
             if let Some(skip) = may_be_refused {
                 let checked = self.checked(number, line, skip)?;
