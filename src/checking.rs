@@ -10,6 +10,7 @@ use regex::Regex;
 use super::exit::Failure;
 use super::kept;
 use super::project::Project;
+use super::threads::Threads;
 use super::workspace::{Used, Workspace};
 use playproof_analysis::check::{
     Case, CaseId, Cause, CheckReport, PlaybookRows, cause, cause_in_facts, check_one, map, row_changes,
@@ -65,7 +66,7 @@ pub fn check(
     jobs: NonZeroUsize,
     fail_fast: bool,
 ) -> Result<Checked, Failure> {
-    let recorded = workspace.recorded_runs()?;
+    let recorded = workspace.recorded_runs(Threads { jobs: Some(jobs) })?;
     let files: BTreeMap<String, String> = recorded.iter().map(|run| (run.name.clone(), run.file.clone())).collect();
     let names = fixture_names(workspace, selection, files.keys())?;
     let (of_recordings, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| files.contains_key(name));

@@ -9,6 +9,7 @@ use super::inputs;
 use super::output::say;
 use super::project::Project;
 use super::read_options::ReadOptions;
+use super::threads::Threads;
 use super::workspace::Workspace;
 use playproof_engine::glob::is_glob;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -86,7 +87,7 @@ fn place(source: &Source, pattern: &str) -> Range<usize> {
 
 fn of_traces(traces: &[String], reading: &ReadOptions) -> Result<KnownTools, Failure> {
     let redaction = Project::find()?.redaction;
-    let mapping = reading.reading()?;
+    let mapping = reading.reading(Threads::default())?;
     let (mut known, mut seen, mut is_full) = (BTreeSet::new(), SeenArguments::new(), false);
     for (number, path) in traces.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);

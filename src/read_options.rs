@@ -47,11 +47,11 @@ impl ReadOptions {
         ReadOptions { map, read_as: None, join_resends, skip_invalid, allow_skipped: None, reorder_window }
     }
 
-    /// The mapping of `--map` or of the project and the format of `--as`, with the other flags.
+    /// The mapping of `--map` or of the project and the format of `--as`, with the other flags; read on so many threads.
     ///
     /// # Errors
     /// A file that cannot be read or used; an unknown format.
-    pub fn reading(&self) -> Result<Reading, Failure> {
+    pub fn reading(&self, threads: Threads) -> Result<Reading, Failure> {
         let read = |path: &str| {
             Ok::<_, Failure>(inputs::mapping(path)?.skipping_invalid(self.skip_invalid, self.allow_skipped))
         };
@@ -64,7 +64,7 @@ impl ReadOptions {
             format: self.read_as.as_deref().map(Reading::format).transpose()?,
             skip_invalid: self.skip_invalid,
             allow_skipped: self.allow_skipped,
-            jobs: Threads::default().number().get(),
+            jobs: threads.number().get(),
         })
     }
 

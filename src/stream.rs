@@ -10,7 +10,6 @@ use super::feed::{self, Notes};
 use super::flags::Flags;
 use super::input_kind::{self, InputKind};
 use super::input_paths::InputPaths;
-use super::inputs::Reading;
 use super::output::{refused, to_stderr};
 use super::project::Project;
 use super::read_options::ReadOptions;
@@ -139,10 +138,9 @@ impl<'a> Stream<'a> {
         mut each: impl FnMut(W::Part) -> io::Result<()> + Send,
     ) -> Result<Streamed, Failure> {
         self.refuse_fixtures()?;
-        let jobs = self.threads.number().get();
-        let mapping = Reading { jobs, ..self.reading.reading()? };
+        let reading = self.reading.reading(self.threads)?;
         let options = ReplayOptions {
-            jobs,
+            jobs: reading.jobs,
             assemble: self.reading.options(),
             beyond: self.beyond.clone(),
             redaction: project.redaction.clone(),
@@ -152,7 +150,7 @@ impl<'a> Stream<'a> {
         let notes: Notes = Notes::default();
         let bar = feed::bar(self.inputs.files(), terminal);
         let (notes_of, sources) = (Arc::clone(&notes), self.inputs.sources().clone());
-        let feed = feed::open(self.inputs.files(), &mapping, &project.redaction, notes_of, sources, bar.clone());
+        let feed = feed::open(self.inputs.files(), &reading, &project.redaction, notes_of, sources, bar.clone());
         let watch = LinkObserver { other: watch, is_wanted: self.is_part };
         let mut links = PartLinks::default();
         let replayed = replay(plans, feed, &options, &watch, |(part, more)| {

@@ -8,6 +8,7 @@ use crate::output::{Output, say};
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::workspace::{check_names, load_fixture, load_fixture_with_source};
 use crate::{duplicate_args, files, inputs, missing_answer, playbooks};
 use playproof_analysis::explain::{CallFinder, CallNames, CandidateCall, LISTED, NotFound, Subject, Wanted};
@@ -279,7 +280,7 @@ fn look(search: &Search<'_>, plan: &Plan) -> Result<Looked, Failure> {
     let wanted = search.wanted.zip(place.as_deref()).map(|(name, place)| Wanted { name, place });
     let simulated = SessionOptions { beyond: &search.beyond, pace: search.pace };
     let mut finder = CallFinder::new(plan, wanted, simulated, &sources);
-    let reading = search.reading.reading()?;
+    let reading = search.reading.reading(Threads::default())?;
     let mut failures = Vec::new();
     for (number, path) in search.inputs.iter().enumerate() {
         if let Err(failure) = take(search, plan, &mut finder, (number, path), &reading) {

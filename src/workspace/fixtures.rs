@@ -10,6 +10,7 @@ use super::root::{A_FIXTURE, Workspace, gather, names, taken_for};
 use crate::exit::Failure;
 use crate::input_kind::{self, InputKind, reject_conflict_markers};
 use crate::project::{self, Project};
+use crate::threads::Threads;
 use crate::{files, folders, playbooks};
 use playproof_analysis::check::map;
 use playproof_engine::fixture::Fixture;
@@ -72,7 +73,7 @@ impl Workspace {
     /// # Errors
     /// There is neither.
     pub fn refuse_empty(&self) -> Result<(), Failure> {
-        let is_empty = self.fixture_names()?.is_empty() && self.recorded_runs()?.is_empty();
+        let is_empty = self.fixture_names()?.is_empty() && self.recorded_runs(Threads::default())?.is_empty();
         if is_empty { Err(self.empty()) } else { Ok(()) }
     }
 

@@ -8,6 +8,7 @@ use crate::input_paths::InputPaths;
 use crate::inputs;
 use crate::project::{self, Project};
 use crate::read_options::ReadOptions;
+use crate::threads::Threads;
 use playproof_analysis::recorded::{fixture_of_run, runs_of};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::ids::first_free;
@@ -31,12 +32,12 @@ impl Workspace {
     ///
     /// # Errors
     /// A recording that cannot be read; more runs than people can review.
-    pub fn recorded_runs(&self) -> Result<Vec<RecordedRun>, Failure> {
+    pub fn recorded_runs(&self, threads: Threads) -> Result<Vec<RecordedRun>, Failure> {
         let project = Project::find()?;
         if project.traces.is_empty() {
             return Ok(Vec::new());
         }
-        let reading = ReadOptions::plain(None).reading()?;
+        let reading = ReadOptions::plain(None).reading(threads)?;
         let mut runs: Vec<RecordedRun> = Vec::new();
         for path in InputPaths::find(&project.traces)?.files() {
             self.refuse_outside(Path::new(path))?;
@@ -64,7 +65,7 @@ impl Workspace {
     /// # Errors
     /// A folder or a recording that cannot be read.
     pub fn checked_names(&self) -> Result<Vec<String>, Failure> {
-        let recorded = self.recorded_runs()?.into_iter().map(|run| run.name);
+        let recorded = self.recorded_runs(Threads::default())?.into_iter().map(|run| run.name);
         Ok(self.fixture_names()?.into_iter().chain(recorded).collect())
     }
 }

@@ -8,6 +8,7 @@ use crate::output::to_stderr;
 use crate::project;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
+use crate::threads::Threads;
 use crate::{files, inputs};
 use playproof_analysis::confirm::{OpenResults, OpenTemplate};
 use playproof_analysis::replay::Frequent;
@@ -48,7 +49,7 @@ impl SeenTools {
     /// # Errors
     /// A log that cannot be used; no calls in any.
     pub fn read(paths: &InputPaths, reading: &ReadOptions, project: &Project) -> Result<SeenTools, Failure> {
-        let mapping = reading.reading()?;
+        let mapping = reading.reading(Threads::default())?;
         let mut counts: Frequent<Box<str>, SeenTool> = Frequent::new(MOST_TOOLS);
         let mut folded = 0;
         let mut hints = HintsByTool::new();

@@ -12,6 +12,7 @@ use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::skipped::refuse_mostly_skipped;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::values::whole;
 use playproof_formats::shell::Command;
 use playproof_intake::assemble::AssembleOptions;
@@ -87,8 +88,8 @@ pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit
     }
     let redaction = Project::find()?.redaction;
     let reading = ReadOptions { skip_invalid: args.skip_invalid, ..ReadOptions::plain(args.map.clone()) };
-    let reading =
-        ReadOptions { allow_skipped: args.allow_skipped, read_as: args.read_as.clone(), ..reading }.reading()?;
+    let reading = ReadOptions { allow_skipped: args.allow_skipped, read_as: args.read_as.clone(), ..reading }
+        .reading(Threads::default())?;
     let name = files::display_name(&args.input);
     let Some(mut imported) = inputs::foreign(&args.input, &reading, args.skip_invalid, &redaction)? else {
         return Err(not_foreign(&args.input, &name));

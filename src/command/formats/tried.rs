@@ -6,6 +6,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use playproof_formats::shell::Command;
 use playproof_intake::mapping::FoundRow;
 use playproof_report::doc::{Block, Table, Text};
@@ -41,7 +42,7 @@ pub struct Args {
 pub fn run(args: &Args, terminal: &Terminal, output: &mut Output) -> Result<Exit, Failure> {
     let redaction = Project::find()?.redaction;
     let options = ReadOptions { read_as: args.read_as.clone(), ..ReadOptions::plain(args.map.clone()) };
-    let tried = inputs::tried(&args.input, &options.reading()?, SHOWN, &redaction)?;
+    let tried = inputs::tried(&args.input, &options.reading(Threads::default())?, SHOWN, &redaction)?;
     let again = Command::new("playproof replay").path(&args.input);
     let again = again.flag_if("--map", args.map.as_deref()).flag_if("--as", args.read_as.as_deref());
     let rest = [Block::Lines(tried.summary), Block::next(again)];

@@ -14,6 +14,7 @@ use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::stream::Stream;
 use crate::terminal::Terminal;
+use crate::threads::Threads;
 use crate::workspace::Workspace;
 use playproof_analysis::kept::Kept;
 use playproof_analysis::mining::{MinedPart, Miner};
@@ -183,7 +184,7 @@ impl Recorded {
             if !wanted.iter().any(|(input, _)| *input == number) {
                 continue;
             }
-            let mapping = reading.reading()?;
+            let mapping = reading.reading(Threads::default())?;
             let opened = inputs::trace(input, &mapping, &project.redaction)?;
             opened.each_call(0, reading.options(), &project.redaction, &writes, |closed| {
                 let reference = closed.shown().reference();

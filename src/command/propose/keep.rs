@@ -13,6 +13,7 @@ use crate::output::Output;
 use crate::project::Project;
 use crate::read_options::ReadOptions;
 use crate::skipped::without_skipping;
+use crate::threads::Threads;
 use crate::verdicts::refuse_misspelt;
 use crate::workspace::Workspace;
 use crate::{files, folders, inputs, playbooks};
@@ -141,7 +142,7 @@ fn find(args: &Keep, plan: &Plan, redaction: &RedactionRules) -> Result<Found, F
     else {
         return Err(Failure::new(format!("`{}` is no recording", args.input)));
     };
-    let input = inputs::trace(&args.input, &reading.reading()?, redaction)?;
+    let input = inputs::trace(&args.input, &reading.reading(Threads::default())?, redaction)?;
     let others = OtherCalls::of(input, reading.options(), redaction, call.raw(), plan.shares_state)?;
     let (name, line) =
         (sources.name_of(&call.shown().reference(), call.shown().place), sources.find(call.raw().place).line);
