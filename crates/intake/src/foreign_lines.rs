@@ -83,10 +83,10 @@ impl<R: BufRead> ForeignLines<'_, R> {
         let output = Output { lines, origins: Origins::default() };
         let mut taker = Taker { importer, output, name, redaction, rules, documents: 0 };
         let mut next = 1;
-        let read = || Piece::read(&mut self.source, &mut next, rules.piece).map_err(JsonLinesError::Unreadable);
+        let read = || ForeignPiece::read(&mut self.source, &mut next, rules.piece).map_err(JsonLinesError::Unreadable);
         let worker = || {
             let (reader, mut state) = (&reader, <I::Reader as LineReader>::State::default());
-            move |piece: Piece| piece.said(reader, &mut state, rules)
+            move |piece: ForeignPiece| piece.said(reader, &mut state, rules)
         };
         in_order(self.jobs, read, worker, |piece| taker.take(piece))?;
         let Taker { mut importer, mut output, documents, .. } = taker;
@@ -101,7 +101,7 @@ impl<R: BufRead> ForeignLines<'_, R> {
 }
 
 /// Some lines of a source.
-struct Piece {
+struct ForeignPiece {
     bytes: Vec<u8>,
     /// Where each line is.
     lines: Vec<Range<usize>>,
@@ -109,10 +109,10 @@ struct Piece {
     first: usize,
 }
 
-impl Piece {
+impl ForeignPiece {
     /// The next lines, of which the first has the number `next`, and their bytes; none at the end.
-    fn read(source: &mut impl BufRead, next: &mut usize, least: usize) -> io::Result<Option<(Piece, usize)>> {
-        let mut piece = Piece { bytes: Vec::with_capacity(least), lines: Vec::new(), first: *next };
+    fn read(source: &mut impl BufRead, next: &mut usize, least: usize) -> io::Result<Option<(ForeignPiece, usize)>> {
+        let mut piece = ForeignPiece { bytes: Vec::with_capacity(least), lines: Vec::new(), first: *next };
         while piece.bytes.len() < least {
             let start = piece.bytes.len();
             if source.by_ref().take(MAX_LINE).read_until(b'\n', &mut piece.bytes)? == 0 {
@@ -179,7 +179,7 @@ impl Default for Rules {
 
 /// What the lines of a piece say.
 struct SaidOfPiece<T> {
-    piece: Piece,
+    piece: ForeignPiece,
     said: Vec<SaidOfLine<T>>,
     is_odd: bool,
 }

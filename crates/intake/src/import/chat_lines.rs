@@ -41,14 +41,14 @@ pub(crate) struct ChatReader {
 
 /// What a document says. Places are those behind the document's own.
 #[derive(Debug)]
-pub(crate) struct ReadDocument {
+pub(crate) struct ChatDocument {
     tools: ListedTools,
     unreadable: Vec<String>,
-    said: Said,
+    said: ChatContent,
 }
 
 #[derive(Debug)]
-enum Said {
+enum ChatContent {
     Conversations(Vec<ReadConversation>),
     /// One message of the conversation with this name.
     Message(Option<String>, Box<ReadMessage>),
@@ -66,9 +66,9 @@ struct ReadConversation {
 
 impl LineReader for ChatReader {
     type State = ReaderState;
-    type Read = ReadDocument;
+    type Read = ChatDocument;
 
-    fn read(&self, state: &mut ReaderState, number: usize, line: &[u8]) -> Result<ReadDocument, Report> {
+    fn read(&self, state: &mut ReaderState, number: usize, line: &[u8]) -> Result<ChatDocument, Report> {
         let mut tape = std::mem::take(&mut state.tape);
         let read = SourceText::line(line, &self.name, number, |source| source.on_tape(&mut tape));
         let read = read.map(|(source, document)| self.document(document, &LineFinder::new(source.text, number), state));
@@ -78,17 +78,17 @@ impl LineReader for ChatReader {
 }
 
 impl ChatReader {
-    fn document(&self, document: RawValue<'_>, finder: &LineFinder, state: &mut ReaderState) -> ReadDocument {
+    fn document(&self, document: RawValue<'_>, finder: &LineFinder, state: &mut ReaderState) -> ChatDocument {
         let mut unreadable = Vec::new();
         let said = match found(document, true, &mut unreadable) {
             Found::Conversations(all) => {
-                Said::Conversations(all.into_iter().map(|one| self.conversation(one, finder, state)).collect())
+                ChatContent::Conversations(all.into_iter().map(|one| self.conversation(one, finder, state)).collect())
             }
             Found::Message(base, fields) => {
-                Said::Message(base, Box::new(self.messages.fields((&fields, document), finder, state)))
+                ChatContent::Message(base, Box::new(self.messages.fields((&fields, document), finder, state)))
             }
         };
-        ReadDocument { tools: tool_hints::listed_in(document.get()), unreadable, said }
+        ChatDocument { tools: tool_hints::listed_in(document.get()), unreadable, said }
     }
 
     fn conversation(
@@ -220,7 +220,7 @@ impl ChatLines {
         &mut self,
         all: Vec<ReadConversation>,
         place: &str,
-        again: impl Fn(ChatReader) -> Option<ReadDocument>,
+        again: impl Fn(ChatReader) -> Option<ChatDocument>,
     ) {
         let mut whole = None;
         for (n, mut read) in all.into_iter().enumerate() {
@@ -230,8 +230,8 @@ impl ChatLines {
             if known < read.unread {
                 let reader = ChatReader { reads_all: true, ..self.reader() };
                 whole = whole.or_else(|| match again(reader)?.said {
-                    Said::Conversations(all) => Some(all),
-                    Said::Message(..) => None,
+                    ChatContent::Conversations(all) => Some(all),
+                    ChatContent::Message(..) => None,
                 });
                 let of_it = whole.as_mut().and_then(|all| all.get_mut(n));
                 if let Some(of_it) = of_it {
@@ -256,8 +256,8 @@ impl LineImporter for ChatLines {
         ChatReader { name: Arc::clone(&self.name), messages: self.output.reader.clone(), reads_all: false }
     }
 
-    fn take(&mut self, read: ReadDocument, number: usize, line: &[u8]) {
-        let ReadDocument { tools, unreadable, said } = read;
+    fn take(&mut self, read: ChatDocument, number: usize, line: &[u8]) {
+        let ChatDocument { tools, unreadable, said } = read;
         let place = format!("[{}]", self.documents);
         tool_hints::add_all(&tools, &mut self.output.loss.hints);
         self.has_unreadable |= !unreadable.is_empty();
@@ -265,11 +265,11 @@ impl LineImporter for ChatLines {
             self.output.loss.warn(ImportWarning::NotReadable, &format!("{place}{rest}"));
         }
         match said {
-            Said::Conversations(all) => {
+            ChatContent::Conversations(all) => {
                 let again = |reader: ChatReader| reader.read(&mut ReaderState::default(), number, line).ok();
                 self.conversations(all, &place, again);
             }
-            Said::Message(base, message) => self.message(base.as_deref(), *message),
+            ChatContent::Message(base, message) => self.message(base.as_deref(), *message),
         }
         self.documents += 1;
     }

@@ -31,17 +31,17 @@ pub(super) struct MessageReader {
 pub(super) struct ReadMessage {
     pub(super) warnings: Vec<(ImportWarning, String)>,
     pub(super) changed: Changed,
-    pub(super) said: Vec<Said>,
+    pub(super) said: Vec<ChatEntry>,
 }
 
 #[derive(Debug)]
-pub(super) enum Said {
-    Call(ReadCall),
-    Result(ReadResult),
+pub(super) enum ChatEntry {
+    Call(ChatCall),
+    Result(ChatResult),
 }
 
 #[derive(Debug)]
-pub(super) struct ReadCall {
+pub(super) struct ChatCall {
     pub(super) id: Option<String>,
     pub(super) tool: String,
     /// The tool as the user's mapping names it.
@@ -54,7 +54,7 @@ pub(super) struct ReadCall {
 }
 
 #[derive(Debug)]
-pub(super) struct ReadResult {
+pub(super) struct ChatResult {
     pub(super) id: Option<String>,
     /// The tool that the result itself names.
     pub(super) named: Option<String>,
@@ -63,7 +63,7 @@ pub(super) struct ReadResult {
     pub(super) answer: Answer,
     pub(super) changed: Changed,
     /// How it is answered if another tool was called than was guessed; none: the tool is sure.
-    pub(super) question: Option<Box<Question<'static>>>,
+    pub(super) question: Option<Box<ChatQuestion<'static>>>,
     pub(super) flagged: bool,
     pub(super) at: Option<String>,
     pub(super) by_user: bool,
@@ -74,7 +74,7 @@ pub(super) struct ReadResult {
 
 /// All that tells whether a result failed, beside the tool.
 #[derive(Debug)]
-pub(super) struct Question<'a> {
+pub(super) struct ChatQuestion<'a> {
     flagged: Option<bool>,
     denies_words: bool,
     error: Option<Cow<'a, str>>,
@@ -83,10 +83,10 @@ pub(super) struct Question<'a> {
     own: Option<OwnRules>,
 }
 
-impl Question<'_> {
-    fn into_owned(self) -> Question<'static> {
+impl ChatQuestion<'_> {
+    fn into_owned(self) -> ChatQuestion<'static> {
         let error = self.error.map(|error| Cow::Owned(error.into_owned()));
-        Question { error, body: Cow::Owned(self.body.into_owned()), ..self }
+        ChatQuestion { error, body: Cow::Owned(self.body.into_owned()), ..self }
     }
 
     /// What is said of the result by the flag and the content, and by what the user's mapping says.
@@ -201,7 +201,7 @@ impl Reading<'_> {
         let (id, tool) = (call.text("id").map(Cow::into_owned), tool.into_owned());
         id.iter().for_each(|id| self.state.tools.add("", id, &tool));
         let (at, span) = (at.map(str::to_owned), self.finder.find(raw.get()));
-        self.read.said.push(Said::Call(ReadCall { id, tool, renamed, args, at, by_user, place, span }));
+        self.read.said.push(ChatEntry::Call(ChatCall { id, tool, renamed, args, at, by_user, place, span }));
     }
 
     /// The results of one message.
@@ -226,7 +226,7 @@ impl Reading<'_> {
         if flag.is_unknown && self.by.overrides.is_none() {
             self.warn(ImportWarning::UnknownFlag, &place);
         }
-        let question = Question {
+        let question = ChatQuestion {
             flagged: flag.failed,
             denies_words: message.get("error").is_some_and(|error| error.get() == "false"), // tau2-bench, whose tools raise each failure
             error: flag.error,
@@ -238,7 +238,7 @@ impl Reading<'_> {
         let tool = named.clone().or_else(waiting);
         let (answer, changed) = question.answer(tool.as_deref(), self.by, &mut self.state.failures);
         let is_sure = named.is_some() || id.is_none();
-        self.read.said.push(Said::Result(ReadResult {
+        self.read.said.push(ChatEntry::Result(ChatResult {
             by_user: message.text("requestor").as_deref() == Some("user"),
             row: wire::hash_of_line(raw.get()),
             span: self.finder.find(raw.get()),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::message_reader::{ReadCall, ReadMessage, ReadResult, Said};
+use super::message_reader::{ChatCall, ChatEntry, ChatResult, ReadMessage};
 use super::run::{ImportOutput, SourceCall, SourceResult, Speakers};
 use crate::histories::{Beginnings, History};
 use crate::imported::ImportWarning;
@@ -92,13 +92,13 @@ impl Speakers {
         output.loss.changed.add(&changed);
         for said in said {
             match said {
-                Said::Call(call) => self.call(&call, place, output),
-                Said::Result(result) => self.result(result, place, output),
+                ChatEntry::Call(call) => self.call(&call, place, output),
+                ChatEntry::Result(result) => self.result(result, place, output),
             }
         }
     }
 
-    fn call(&mut self, call: &ReadCall, place: &str, output: &mut ImportOutput) {
+    fn call(&mut self, call: &ChatCall, place: &str, output: &mut ImportOutput) {
         let run = self.run(call.by_user, &mut output.loss.runs);
         let place = [place, &call.place].concat();
         let call = SourceCall {
@@ -113,7 +113,7 @@ impl Speakers {
         run.call(&call, output);
     }
 
-    fn result(&mut self, read: ReadResult, place: &str, output: &mut ImportOutput) {
+    fn result(&mut self, read: ChatResult, place: &str, output: &mut ImportOutput) {
         let run = self.run(read.by_user, &mut output.loss.runs);
         let place = [place, &read.place].concat();
         let waiting = || run.tool_waiting_for(read.id.as_deref()?);

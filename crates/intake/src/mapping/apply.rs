@@ -6,14 +6,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::call_reader::{OtherRequest, ReadCall};
-use super::document_reader::{DocumentReader, ReadDocument, ReadRow, Rows, SaidOfRow, place_of_line};
+use super::document_reader::{DocumentReader, ReadDocument, ReadRow, SaidOfRow, SourceRows, place_of_line};
 use super::documents::{Document, Documents};
 use super::hint::RowSample;
 use super::known::Known;
 use super::model::{Mapping, Pairing, SkippedRows};
 use super::pairing::{CalledTools, WaitingCalls};
 use super::requests::{OpenRequests, Requested};
-use super::row_reader::{Noted, ReadRun, Said};
+use super::row_reader::{Noted, ReadRun, ReadValue};
 use super::values::missing;
 use crate::failure::FailureCache;
 use crate::foreign_lines::ForeignLines;
@@ -273,7 +273,7 @@ impl Applier {
     }
 
     /// Takes a document that is at hand, with its rows.
-    fn document(&mut self, read: ReadDocument, (document, rows): (&Parsed<'_>, &Rows<'_>), finder: &LineFinder) {
+    fn document(&mut self, read: ReadDocument, (document, rows): (&Parsed<'_>, &SourceRows<'_>), finder: &LineFinder) {
         if !self.no_rows.is_empty() {
             self.sample.add_document(document);
         }
@@ -347,7 +347,7 @@ impl Applier {
         if said.is_skipped {
             return;
         }
-        if let Some((act, Said { value: (label, run), noted })) = said.act {
+        if let Some((act, ReadValue { value: (label, run), noted })) = said.act {
             self.note(noted);
             let run = self.run_of(run);
             let (run, label) = (run.as_deref(), Some(&*label));
@@ -355,7 +355,7 @@ impl Applier {
         }
         let is_call = call.is_some();
         // Of a row that is there again, the result may be another one.
-        if let Some(Said { value, noted }) = call.filter(|_| !is_copy) {
+        if let Some(ReadValue { value, noted }) = call.filter(|_| !is_copy) {
             self.note(noted);
             value.into_iter().for_each(|call| self.call(call, at, result.is_some()));
         }
@@ -364,7 +364,7 @@ impl Applier {
             self.reader.known.unseen.see(&said.seen_in_result);
             self.result(result, at);
         }
-        if let Some(Said { value, noted }) = said.other_request {
+        if let Some(ReadValue { value, noted }) = said.other_request {
             self.note(noted);
             if let Some(OtherRequest { source_id, run, way }) = value {
                 let run = self.run_of(run).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::condition::{ResultParts, any};
 use super::model::{CallMap, Pairing, ResultMap};
-use super::row_reader::{ReadRun, RowReader, Said};
+use super::row_reader::{ReadRun, ReadValue, RowReader};
 use super::time;
 use super::values::listed;
 use crate::hash;
@@ -53,7 +53,7 @@ pub(super) struct OtherRequest {
 
 impl RowReader<'_, '_> {
     /// The transaction that a row names as calls do, and its run.
-    pub(super) fn act(&mut self) -> Option<Said<(String, ReadRun)>> {
+    pub(super) fn act(&mut self) -> Option<ReadValue<(String, ReadRun)>> {
         let mapping = self.mapping;
         for map in &mapping.calls {
             let label = self.scalar(map.transaction.as_ref()).filter(|label| !label.is_empty());

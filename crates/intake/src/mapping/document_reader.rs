@@ -11,7 +11,7 @@ use super::known::Known;
 use super::model::{Mapping, SkippedRows, ValueSource};
 use super::result_reader::ReadResult;
 use super::row::{SourceRow, rows_of};
-use super::row_reader::{Noted, ReadRun, RowReader, Said};
+use super::row_reader::{Noted, ReadRun, ReadValue, RowReader};
 use super::values::of_document;
 use crate::hash;
 use crate::histories::Beginnings;
@@ -68,10 +68,10 @@ pub(super) struct SaidOfRow {
     pub(super) unique: Option<(u64, usize)>,
     pub(super) begins_run: bool,
     pub(super) is_skipped: bool,
-    pub(super) act: Option<(Act, Said<(String, ReadRun)>)>,
-    pub(super) call: Option<Said<Option<ReadCall>>>,
+    pub(super) act: Option<(Act, ReadValue<(String, ReadRun)>)>,
+    pub(super) call: Option<ReadValue<Option<ReadCall>>>,
     pub(super) result: Option<ReadResult>,
-    pub(super) other_request: Option<Said<Option<OtherRequest>>>,
+    pub(super) other_request: Option<ReadValue<Option<OtherRequest>>>,
 }
 
 impl LineReader for DocumentReader {
@@ -97,10 +97,10 @@ pub(super) fn place_of_line(line: usize) -> String {
 }
 
 /// The rows of a document, each with the lists that lead to it.
-pub(super) type Rows<'a> = Vec<(SourceRow<'a>, Vec<usize>)>;
+pub(super) type SourceRows<'a> = Vec<(SourceRow<'a>, Vec<usize>)>;
 
 impl DocumentReader {
-    pub(super) fn rows_of<'a>(&self, document: &Parsed<'a>) -> Rows<'a> {
+    pub(super) fn rows_of<'a>(&self, document: &Parsed<'a>) -> SourceRows<'a> {
         rows_of(document, &self.mapping.records, |list| self.mapping.has_only_results(list), &self.name)
     }
 
@@ -128,7 +128,7 @@ impl DocumentReader {
     /// What a document with these rows says.
     pub(super) fn document(
         &self,
-        (document, rows): (&Parsed<'_>, &Rows<'_>),
+        (document, rows): (&Parsed<'_>, &SourceRows<'_>),
         place: String,
         finder: &LineFinder,
         state: &mut ReaderState,

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::condition::{ResultParts, RowCondition, any};
 use super::model::{CallMap, Mapping, Pairing, ResultMap, TimeUnit};
 use super::overrides::OwnRules;
-use super::row_reader::{Noted, ReadRun, RowReader, Said};
+use super::row_reader::{Noted, ReadRun, ReadValue, RowReader};
 use super::time;
 use super::values::{content, kind_of, scalar_in, scalar_of};
 use crate::failure::{Assessment, FailureCache, ToolResult};
@@ -23,7 +23,7 @@ use playproof_engine::event::StatusFrom;
 pub(super) struct ReadResult {
     /// The number of its map.
     pub(super) map: usize,
-    pub(super) run: Said<ReadRun>,
+    pub(super) run: ReadValue<ReadRun>,
     pub(super) named: Option<String>,
     pub(super) is_unfinished: bool,
     pub(super) answers: ReadAnswers,

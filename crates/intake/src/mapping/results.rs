@@ -4,7 +4,7 @@ use super::apply::{Applier, RowPlace};
 use super::model::Pairing;
 use super::requests::Answered;
 use super::result_reader::{ReadAnswers, ReadResult};
-use super::row_reader::Said;
+use super::row_reader::ReadValue;
 use crate::imported::{ImportWarning, Missing};
 use crate::trace_writer::{At, OutputResult};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ impl Applier {
     /// Writes a result, which answers the call of its row or an earlier one.
     pub(super) fn result(&mut self, read: ReadResult, RowPlace { place, span }: RowPlace<'_>) {
         let mapping = Arc::clone(&self.reader.mapping);
-        let Said { value: run, noted } = read.run;
+        let ReadValue { value: run, noted } = read.run;
         self.note(noted);
         let run = self.run_of(run);
         // An answer to a request is its only one. Other calls still wait for their result.

@@ -16,7 +16,7 @@ use playproof_formats::yaml::shorten;
 
 /// A value, and what is noted if it is taken.
 #[derive(Debug, Default)]
-pub(super) struct Said<T> {
+pub(super) struct ReadValue<T> {
     pub(super) value: T,
     pub(super) noted: Noted,
 }
@@ -64,8 +64,8 @@ pub(super) struct RowReader<'r, 'a> {
 
 impl<'a> RowReader<'_, 'a> {
     /// A value with what was noted since the last one.
-    pub(super) fn said<T>(&mut self, value: T) -> Said<T> {
-        Said { value, noted: std::mem::take(&mut self.noted) }
+    pub(super) fn said<T>(&mut self, value: T) -> ReadValue<T> {
+        ReadValue { value, noted: std::mem::take(&mut self.noted) }
     }
 
     pub(super) fn warn(&mut self, warning: ImportWarning) {
