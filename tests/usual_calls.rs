@@ -1,17 +1,19 @@
 //! Usual calls get the record of their kind: whatever is replayed is as if each call were simulated. Every output is made of
 //! what is compared here.
 
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use playproof_analysis::replay::{CallResult, Observer, ReplayOptions, Replayed, replay};
 use playproof_engine::fixture::Fixture;
 use playproof_engine::playbook::Tools;
-use playproof_engine::sim::Plan;
+use playproof_engine::sim::{Plan, UsualCalls};
 use playproof_engine::upstream::MissingAnswerPolicy;
 use playproof_formats::diagnostic::Source;
 use playproof_formats::playbook::EMBEDDED;
 use playproof_formats::{fixture, playbook};
+use playproof_intake::hash;
 use playproof_intake::input::TraceInput;
 use playproof_report::decisions::trace_of;
 
@@ -23,21 +25,51 @@ use foreign_shapes::Foreign;
 #[expect(clippy::cast_possible_truncation, reason = "small numbers are drawn")]
 mod foreign_shapes;
 
-/// Keeps what a call shows, as a hash.
+/// The embedded playbooks under which some calls of each trace are usual. The others share state, have actions, check requests
+/// or cut waits.
+const USUAL: [&str; 9] = [
+    "preset/aileron",
+    "preset/llm-client",
+    "preset/mcp-2026-07-28",
+    "preset/stripe",
+    "preset/temporal",
+    "reversing",
+    "standard",
+    "study/retry-everything",
+    "study/typed-verdicts-literal",
+];
+
+/// Keeps what a call shows, as a hash, and the playbooks under which it is a usual one.
 struct Shown;
 
-impl Observer for Shown {
-    type Part = Vec<(String, u64)>;
+#[derive(Default)]
+struct Part {
+    shown: Vec<(String, u64)>,
+    kinds: Vec<UsualCalls>,
+    usual: BTreeSet<String>,
+}
 
-    fn part(&self) -> Self::Part {
-        Vec::new()
+impl Observer for Shown {
+    type Part = Part;
+
+    fn part(&self) -> Part {
+        Part::default()
     }
 
-    fn on_call(&self, seen: &CallResult<'_>, part: &mut Self::Part) {
+    fn on_call(&self, seen: &CallResult<'_>, part: &mut Part) {
+        let Part { shown, kinds, usual } = part;
+        let call = seen.call.raw();
+        kinds.resize_with(seen.plans.len(), UsualCalls::default);
+        for (((plan, kinds), record), facts) in seen.plans.iter().zip(kinds).zip(seen.records()).zip(seen.facts()) {
+            match kinds.take(plan, (call, hash::bytes(call.tool().as_bytes(), 0)), *facts) {
+                Some(_) => usual.extend([plan.names.playbook.to_string()]),
+                None => kinds.learn(record),
+            }
+        }
         let mut hasher = DefaultHasher::new();
         seen.records().for_each(|record| format!("{record:?}").hash(&mut hasher));
         format!("{:?} {:?} {:?}", seen.recorded, seen.facts(), seen.marks).hash(&mut hasher);
-        part.push((seen.call.reference(), hasher.finish()));
+        shown.push((seen.call.reference(), hasher.finish()));
     }
 }
 
@@ -49,31 +81,37 @@ fn load(name: &str) -> Plan {
 
 type Outputs = (Replayed, Vec<(String, u64)>);
 
-fn replayed(plans: &[Plan], trace: &[u8], options: &ReplayOptions) -> Outputs {
-    let mut all = Vec::new();
+/// What a replay shows, and the playbooks that have usual calls.
+fn replayed(plans: &[Plan], trace: &[u8], options: &ReplayOptions) -> (Outputs, BTreeSet<String>) {
+    let (mut all, mut usual) = (Vec::new(), BTreeSet::new());
     let inputs = Box::new(std::iter::once(TraceInput::own("trace", trace)));
     let replayed = replay(plans, inputs, options, &Shown, |part| {
-        all.extend(part);
+        all.extend(part.shown);
+        usual.extend(part.usual);
         Ok(())
     });
-    (replayed.unwrap_or_else(|error| panic!("{error:?}")), all)
+    ((replayed.unwrap_or_else(|error| panic!("{error:?}")), all), usual)
 }
 
-/// Replays a trace both ways under each playbook alone, and under pairs of them as `impact` does.
-fn compare(name: &str, trace: &[u8]) {
+/// Replays a trace both ways under each playbook alone, and under pairs of them as `impact` does; gives the playbooks under
+/// which some of its calls are usual.
+fn compare(name: &str, trace: &[u8]) -> BTreeSet<String> {
+    let mut all_usual = BTreeSet::new();
     let alone = EMBEDDED.iter().map(|name| vec![load(name)]);
     let pairs = EMBEDDED.iter().skip(1).map(|name| vec![load(EMBEDDED[0]), load(name)]);
     for (plans, n) in alone.chain(pairs).zip(0..) {
         let beyond = [MissingAnswerPolicy::Ok, MissingAnswerPolicy::Unanswered, MissingAnswerPolicy::Repeat];
         let options = ReplayOptions { jobs: 1, beyond: beyond[n % 3].clone(), ..ReplayOptions::default() };
-        let each = replayed(&plans, trace, &ReplayOptions { simulates_each: true, ..options.clone() });
-        let usual = replayed(&plans, trace, &options);
+        let (each, own) = replayed(&plans, trace, &ReplayOptions { simulates_each: true, ..options.clone() });
+        let (usual, _) = replayed(&plans, trace, &options);
+        all_usual.extend(own);
         let names: Vec<&str> = plans.iter().map(|plan| &*plan.names.playbook).collect();
         assert!(!usual.1.is_empty(), "{name} has calls");
         let differs = each.1.iter().zip(&usual.1).find(|(each, usual)| each != usual);
         assert_eq!(differs, None, "{name} under {names:?}");
         assert_eq!(each, usual, "{name} under {names:?}");
     }
+    all_usual
 }
 
 #[test]
@@ -81,7 +119,7 @@ fn shapes_are_replayed_as_if_each_call_were_simulated() {
     for shape in Shape::ALL {
         let mut trace = Vec::new();
         write_trace(&mut trace, shape, 240).expect("memory takes everything");
-        compare(shape.name(), &trace);
+        assert_eq!(compare(shape.name(), &trace), USUAL.map(str::to_owned).into(), "{}", shape.name());
     }
     let mut trace = Vec::new();
     write_crowd(&mut trace, 240).expect("memory takes everything");
@@ -96,7 +134,8 @@ fn foreign_shapes_are_replayed_as_if_each_call_were_simulated() {
         foreign.write(&mut written, 150).expect("memory takes everything");
         let file = folder.path().join(foreign.name());
         std::fs::write(&file, written).expect("the recording is written");
-        compare(foreign.name(), &imported(&file).lines);
+        let usual = compare(foreign.name(), &imported(&file).lines);
+        assert_eq!(usual, USUAL.map(str::to_owned).into(), "{}", foreign.name());
     }
 }
 
@@ -122,7 +161,7 @@ fn fixtures_are_replayed_as_if_each_call_were_simulated() {
             trace += &calls_of(&fixture);
         }
     }
-    compare("fixtures", trace.as_bytes());
+    assert_eq!(compare("fixtures", trace.as_bytes()), USUAL.map(str::to_owned).into());
 }
 
 #[test]

@@ -31,29 +31,17 @@ impl PlanState {
         let PlanState { sim, facts, usual, own } = self;
         let (call, tool) = (closed.raw(), closed.hashes.tool);
         let facts = facts.facts(plan, tool, call);
-        let mut simulate = |own: &mut SimulationRecord| {
-            sim.replay(plan, call, facts, beyond);
-            sim.swap_record(own);
-            settle_told(plan, own, call, facts);
-            own.show(closed.shown_errors(&own.errors));
-        };
         usual.leave();
         if let Some(finished) = joined {
             *own = *finished;
             settle_told(plan, own, call, facts);
         } else if !simulates_each && let Some(record) = usual.take(plan, (call, tool), facts) {
             record.show(closed.shown_errors(&record.errors));
-            debug_assert_eq!(
-                record,
-                {
-                    simulate(own);
-                    &mut *own
-                },
-                "not the record of {}",
-                call.reference()
-            );
         } else {
-            simulate(own);
+            sim.replay(plan, call, facts, beyond);
+            sim.swap_record(own);
+            settle_told(plan, own, call, facts);
+            own.show(closed.shown_errors(&own.errors));
             usual.learn(own);
         }
         facts
