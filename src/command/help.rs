@@ -236,11 +236,16 @@ mod tests {
         }
     }
 
+    /// The help of a command and of those below it.
+    fn helps(command: &mut clap::Command) -> Vec<String> {
+        let own = command.render_long_help().to_string();
+        std::iter::once(own).chain(command.get_subcommands_mut().flat_map(helps)).collect()
+    }
+
     #[test]
     fn each_document_that_a_text_of_the_program_names_is_a_page() {
         let mut definition = crate::manual::definition(80);
-        let commands = definition.get_subcommands_mut().map(|command| command.render_long_help().to_string());
-        let commands: Vec<String> = commands.collect();
+        let commands = helps(&mut definition);
         let topics = topics::all().into_iter().map(|topic| topic.text.into_owned());
         let (mut named, mut wrong) = (0, Vec::new());
         for text in topics.chain(commands).chain(schema::all().map(|(_, text)| text)) {

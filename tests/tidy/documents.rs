@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::tidy::scan::{Views, views};
 use crate::tidy::tree::{Tree, Violation, is_generated};
 
 /// What a name begins with that is meant as a path of this package.
@@ -77,6 +78,24 @@ pub fn book(tree: &Tree) -> Vec<Violation> {
             if !file.is_empty() && !BESIDE_THE_BOOK.iter().any(|folder| target.starts_with(folder)) {
                 let message = format!("the link to `{file}` leads out of the book");
                 violations.push(Violation::at(path, text, offset, message));
+            }
+        }
+    }
+    violations
+}
+
+/// Every document that a string of the program names, where `help page` does not print it.
+pub fn pages(tree: &Tree) -> Vec<Violation> {
+    let printed = tree.text("src/command/help.rs").unwrap_or_default();
+    let mut violations = Vec::new();
+    for (path, text) in tree.product().filter(|(_, text)| text.contains("docs/")) {
+        let Views { code, comments } = views(text);
+        let in_string = |offset: &usize| [&code, &comments].iter().all(|view| view[*offset..].starts_with(' '));
+        for offset in text.match_indices("docs/").map(|(offset, _)| offset).filter(in_string) {
+            let name = text[offset..].split_once(".md").map(|(name, _)| name.trim_start_matches("docs/"));
+            let name = name.filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+            if name.is_some_and(|name| !printed.contains(&format!("include_str!(\"../../docs/{name}.md\")"))) {
+                violations.push(Violation::at(path, text, offset, "`help page` does not print this document"));
             }
         }
     }
@@ -276,6 +295,14 @@ mod tests {
             2,
             "`docs/a.md` has no heading `#b`",
         );
+    }
+
+    #[test]
+    fn help_prints_each_document_that_the_program_names() {
+        assert_none(&pages(&Tree::of_this_package()));
+        let help = ("src/command/help.rs", r#"include_str!("../../docs/a.md")"#);
+        let named = Tree::of(&[help, ("src/a.rs", "// docs/b.md\nconst A: &str = \"docs/a.md and\ndocs/c-d.md\";")]);
+        assert_one(&pages(&named), "src/a.rs", 3, "`help page`");
     }
 
     #[test]
