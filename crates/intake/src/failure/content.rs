@@ -6,7 +6,7 @@ use super::tool_name::ToolClass;
 const LINES: usize = 12;
 
 /// Whether `text`, as a result of a tool of this class, is no message.
-pub(super) fn is_document(text: &str, class: Option<ToolClass>) -> bool {
+pub(super) fn is_document(text: &str, class: impl FnOnce() -> Option<ToolClass>) -> bool {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty()).take(60);
     let count = lines().count();
     if count <= 2 {
@@ -18,7 +18,7 @@ pub(super) fn is_document(text: &str, class: Option<ToolClass>) -> bool {
     let has_stack = || lines().any(|line| ["at ", "File \"", "Traceback"].iter().any(|head| line.starts_with(head)));
     levels > 1 && levels * 3 >= count
         || has_ticks
-        || class == Some(ToolClass::Looking) && (has_links || count > LINES && !has_stack())
+        || (has_links || count > LINES && !has_stack()) && class() == Some(ToolClass::Looking)
 }
 
 /// A line such as `INFO: started`, `[WARN] x` or `2026-11-23 10:00:00 ERROR x`.

@@ -75,8 +75,8 @@ pub(super) struct Example {
 
 impl Row {
     /// Whether the row is for a tool of this class. A tool without a name may be of any.
-    pub(super) fn is_for(&self, class: Option<ToolClass>) -> bool {
-        self.of.is_empty() || class.is_none_or(|class| self.of.contains(&class))
+    pub(super) fn is_for(&self, class: impl FnOnce() -> Option<ToolClass>) -> bool {
+        self.of.is_empty() || class().is_none_or(|class| self.of.contains(&class))
     }
 
     /// The row that a line of [`TABLE`] writes, without its branches.

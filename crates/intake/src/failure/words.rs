@@ -1,7 +1,7 @@
 //! What a text says of its call: compares its first line, its last line and a short text as a whole with the rows of failure
 //! words. The strongest row decides; a short answer of a tool that writes without a word of a deed is suspected.
 
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 
 use super::content::is_document;
 use super::deeds;
@@ -72,7 +72,7 @@ pub(super) fn hear<'t>(text: &'t str, by: Teller<'_>) -> Option<Heard<'t>> {
         None => {}
     }
     let is_coded = leading_code(cut(text.lines().next().unwrap_or_default(), EXAMINED)).is_some() && !by.is(asks);
-    let is_document = is_document(text, by.class());
+    let is_document = is_document(text, || by.class());
     // `Cancelled.` of `cancel_order`.
     let is_own_deed = text.len() <= SHORT && deeds::reports_own_deed(text, by.tool);
     let counts = |row: &Row| (!is_document || row.place == Place::Whole) && (!is_own_deed || row.says == Says::Failed);
@@ -125,14 +125,14 @@ pub(super) struct Rows<'t, 'v> {
 
 impl<'t, 'v> Rows<'t, 'v> {
     pub(super) fn of(text: &'v str, by: Teller<'t>) -> Rows<'t, 'v> {
-        let (views, class) = (views(text), by.class());
+        let (views, class) = (views(text), LazyCell::new(|| by.class()));
         let mut candidates = Vec::new();
         for table in by.words.into_iter().chain([WordTable::shipped()]) {
             let mut found: Vec<(usize, (&Row, &Branch, usize))> = Vec::new();
             // A single line is looked at in two places.
             let is_other = |(number, view): &(usize, &View<'_>)| *number == 0 || views[number - 1].text != view.text;
             for (first, view) in views.iter().enumerate().filter(is_other) {
-                for (number, row, branch) in table.candidates(view.text).filter(|(_, row, _)| row.is_for(class)) {
+                for (number, row, branch) in table.candidates(view.text).filter(|(_, row, _)| row.is_for(|| *class)) {
                     let same = views.iter().enumerate().skip(first).take_while(|(_, of)| of.text == view.text);
                     let place = same.clone().find(|(_, of)| of.place == row.place);
                     found.extend(place.map(|(place, _)| (number, (row, branch, place))));
