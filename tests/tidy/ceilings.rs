@@ -7,17 +7,17 @@ use crate::tidy::tree::{Tree, Violation};
 
 /// The most lines of each package.
 const CEILINGS: [(&str, usize); 11] = [
-    ("crates/analysis/src", 18_330),
-    ("crates/engine/src", 21_360),
+    ("crates/analysis/src", 18_400),
+    ("crates/engine/src", 21_400),
     ("crates/explore/src", 5_520),
-    ("crates/formats/src", 12_530),
+    ("crates/formats/src", 12_560),
     ("crates/report/src", 12_150),
-    ("crates/intake/src", 23_200),
+    ("crates/intake/src", 23_650),
     ("crates/live/src", 1_600),
     ("crates/proxy/src", 2_210),
     ("crates/protocol/src", 2_400),
     ("crates/serve/src", 2_900),
-    ("src", 19_740),
+    ("src", 19_770),
 ];
 
 /// A package this far below its ceiling gets a lower one.
