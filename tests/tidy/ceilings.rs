@@ -17,7 +17,7 @@ const CEILINGS: [(&str, usize); 11] = [
     ("crates/proxy/src", 2_210),
     ("crates/protocol/src", 2_400),
     ("crates/serve/src", 2_900),
-    ("src", 19_770),
+    ("src", 19_780),
 ];
 
 /// A package this far below its ceiling gets a lower one.
