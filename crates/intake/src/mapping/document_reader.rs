@@ -1,5 +1,5 @@
 //! Reads documents, each by itself and on any thread: their rows, and what a row says without the rows before it. Pairs
-//! nothing and writes no lines: [`super::apply`] takes what is read, in order.
+//! nothing and writes no lines: `apply` takes what is read, in order.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
