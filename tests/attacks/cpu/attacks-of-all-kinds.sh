@@ -122,7 +122,7 @@ case_ B "the next: of replay quotes the name of a trace" b_file
 b_round() { python3 -c "
 import json
 for i in range(3): print(json.dumps(dict(run_id='r%d'%i,tool='x: {y # !!python',args={'k: [':'v\nw: z'},status='error',error=dict(kind='k',message='x: {y\n- # !!python \"\'\\\\'))))
-print(json.dumps(dict(run_id='z',tool='o',status='error',error=dict(kind='k2',message='other matter'))))" > t.jsonl; playproof init --from t.jsonl >/dev/null 2>&1 && playproof propose new vv --means m --from-cluster 1 --trace t.jsonl --effect not_applied --then '{ deprecate_tool_call: { reason: r } }' >/dev/null 2>&1 && written && [ "$(rc playproof accept vv --reason 'a: {b # c')" = 0 ] && [ "$(rc playproof check)" = 0 ] && [ "$(rc playproof history verify)" = 0 ]; }
+print(json.dumps(dict(run_id='z',tool='o',status='error',error=dict(kind='k2',message='other matter'))))" > t.jsonl; playproof init --from t.jsonl >/dev/null 2>&1 && playproof propose new vv --means m --from-cluster 1 --trace t.jsonl --effect unknown --then '{ deprecate_tool_call: { reason: r } }' >/dev/null 2>&1 && written && [ "$(rc playproof accept vv --reason 'a: {b # c')" = 0 ] && [ "$(rc playproof check)" = 0 ] && [ "$(rc playproof history verify)" = 0 ]; }
 case_ B "YAML-like tool names and messages survive init, propose, accept, verify" b_round
 b_tool() { project; python3 -c "
 import json
@@ -166,7 +166,7 @@ a_zero() { timeout 5 playproof replay /dev/zero >/dev/null 2>&1; [ $? = 2 ]; }
 case_ A "a line without end is refused at its limit" a_zero
 a_range() { printf 'format: mapping/1\ncall: { tool: t }\nresult: { status: s }\nfailed:\n  - { s: 599-400 }\n' > m.yaml; printf '{"t":"x","s":500}\n' > l.jsonl; [ "$(rc playproof replay --map m.yaml l.jsonl)" = 2 ]; }
 case_ A "a mapping with the range 599-400 is refused" a_range
-a_lint() { odd > t.jsonl; playproof init --from t.jsonl >/dev/null 2>&1; playproof propose new vv --means m --from-cluster 1 --trace t.jsonl --effect not_applied --then '{ deprecate_tool_call: { reason: r } }' >/dev/null 2>&1; written; [ "$(rc playproof accept vv --reason r)" = 0 ] || return 1; [ "$(rc playproof lint)" = 0 ]; }
+a_lint() { odd > t.jsonl; playproof init --from t.jsonl >/dev/null 2>&1; playproof propose new vv --means m --from-cluster 1 --trace t.jsonl --effect unknown --then '{ deprecate_tool_call: { reason: r } }' >/dev/null 2>&1; written; [ "$(rc playproof accept vv --reason r)" = 0 ] || return 1; [ "$(rc playproof lint)" = 0 ]; }
 case_ A "lint (in the CI job of init) is clean after a rule that propose new drafted was accepted with its fixture" a_lint
 a_keep_next() { project; ok; rc playproof propose keep ok.jsonl nosuch --expect v --note n >/dev/null; n=$(said | sed -n 's/^ *next: //p' | tail -1); playproof() { command playproof "$@"; }; eval "$n" >"$T/out" 2>"$T/err"; ! grep -q 'unexpected argument' "$T/err"; }
 case_ A "the command that propose keep suggests for an unknown call is a command" a_keep_next
