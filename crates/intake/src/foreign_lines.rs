@@ -11,6 +11,7 @@ use crate::limits;
 use crate::line_importer::{LineImporter, LineReader};
 use crate::origin::Origins;
 use crate::pieces::BYTE_ORDER_MARK_BYTES;
+use crate::reader_state::ReaderState;
 use crate::redact::RedactionRules;
 use playproof_formats::diagnostic::Report;
 
@@ -85,7 +86,7 @@ impl<R: BufRead> ForeignLines<'_, R> {
         let mut next = 1;
         let read = || ForeignPiece::read(&mut self.source, &mut next, rules.piece).map_err(JsonLinesError::Unreadable);
         let worker = || {
-            let (reader, mut state) = (&reader, <I::Reader as LineReader>::State::default());
+            let (reader, mut state) = (&reader, ReaderState::default());
             move |piece: ForeignPiece| piece.said(reader, &mut state, rules)
         };
         in_order(self.jobs, read, worker, |piece| taker.take(piece))?;
@@ -131,7 +132,7 @@ impl ForeignPiece {
     }
 
     /// What its lines say, each by itself.
-    fn said<R: LineReader>(self, reader: &R, state: &mut R::State, rules: Rules) -> SaidOfPiece<R::Read> {
+    fn said<R: LineReader>(self, reader: &R, state: &mut ReaderState, rules: Rules) -> SaidOfPiece<R::Read> {
         let mut said = Vec::with_capacity(self.lines.len());
         for number in 0..self.lines.len() {
             let line = self.line(number);
@@ -300,6 +301,12 @@ mod tests {
         })
     }
 
+    fn mapped_whole(mapping: &Mapping, log: &str) -> Outcome {
+        let whole = apply_whole(mapping, log.as_bytes(), "log", &RedactionRules::default());
+        let whole = whole.map_err(|report| report.to_string())?;
+        Ok((String::from_utf8(whole.lines).expect("text"), whole.origins, whole.loss))
+    }
+
     /// A conversation of a request: some calls, each with its answer, one of which comes late or never.
     fn request(of: u32, calls: u32) -> String {
         let messages = (0..calls).map(|n| {
@@ -354,9 +361,7 @@ mod tests {
             let mapping = parse(Source::whole("m.yaml", ROWS)).expect("a mapping").skipping_invalid(bad, None);
             let log: String = rows.iter().map(|(kind, id)| row(*kind, *id) + "\n").collect();
             let log = if bad { format!("{log}{}\n{log}", row(7, 0)) } else { log };
-            let whole = apply_whole(&mapping, log.as_bytes(), "log", &RedactionRules::default());
-            let whole = whole.map(|whole| (String::from_utf8(whole.lines).expect("text"), whole.origins, whole.loss));
-            let whole = whole.map_err(|report| report.to_string());
+            let whole = mapped_whole(&mapping, &log);
             for jobs in [1, 3] {
                 prop_assert_eq!(&mapped(&mapping, &log, jobs, piece), &whole);
             }
@@ -376,9 +381,7 @@ mod tests {
             let log: String = requests.iter().map(request).collect();
             let options = FormatOptions::default();
             let mapping = builtin::find("anthropic-messages").and_then(|format| format.applied(options)).expect("a mapping");
-            let whole = apply_whole(&mapping, log.as_bytes(), "log", &RedactionRules::default());
-            let whole = whole.map(|whole| (String::from_utf8(whole.lines).expect("text"), whole.origins, whole.loss));
-            let whole = whole.map_err(|report| report.to_string());
+            let whole = mapped_whole(&mapping, &log);
             for jobs in [1, 3] {
                 prop_assert_eq!(&mapped(&mapping, &log, jobs, piece), &whole);
             }

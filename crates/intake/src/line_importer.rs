@@ -4,18 +4,17 @@
 use std::fmt::Debug;
 
 use crate::imported::{ImportWarning, LossReport};
+use crate::reader_state::ReaderState;
 use crate::trace_writer::TraceWriter;
 use playproof_formats::diagnostic::Report;
 
 /// Reads lines of a recording, each by itself.
 pub(crate) trait LineReader: Sync {
-    /// What a thread keeps from line to line. It changes the work, and no result.
-    type State: Default;
     /// What a line says by itself.
     type Read: Send;
 
     /// Reads line `number` (from 1), which is not blank.
-    fn read(&self, state: &mut Self::State, number: usize, line: &[u8]) -> Result<Self::Read, Report>;
+    fn read(&self, state: &mut ReaderState, number: usize, line: &[u8]) -> Result<Self::Read, Report>;
 }
 
 /// Makes trace lines of the lines of a recording.

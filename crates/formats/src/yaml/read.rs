@@ -356,7 +356,6 @@ fn syntax_error(error: &ScanError, text: &str) -> Diagnostic {
         ErrorKind::UnclosedQuotedScalar => ("a quote is opened and never closed".into(), Some("close the quote")),
         ErrorKind::UnclosedFlowCollection { open } => (format!("a `{open}` is opened and never closed"), None),
         ErrorKind::MismatchedFlowCollectionEnd { open, close } => (format!("`{close}` does not close `{open}`"), None),
-        ErrorKind::UnknownAnchor => return unknown_anchor(text, start),
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
             ("a `:` has no place here".into(), Some("put a text that holds `: ` in quotes, and check the indentation"))
         }

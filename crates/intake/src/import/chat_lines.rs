@@ -22,7 +22,6 @@ use crate::line_importer::{LineImporter, LineReader};
 use crate::origin::LineFinder;
 use crate::raw_value::RawValue;
 use crate::reader_state::ReaderState;
-use crate::source_text::SourceText;
 use crate::tool_hints::{self, ListedTools};
 use crate::trace_writer::TraceWriter;
 use playproof_formats::diagnostic::{Diagnostic, Report, Source};
@@ -65,15 +64,10 @@ struct ReadConversation {
 }
 
 impl LineReader for ChatReader {
-    type State = ReaderState;
     type Read = ChatDocument;
 
     fn read(&self, state: &mut ReaderState, number: usize, line: &[u8]) -> Result<ChatDocument, Report> {
-        let mut tape = std::mem::take(&mut state.tape);
-        let read = SourceText::line(line, &self.name, number, |source| source.on_tape(&mut tape));
-        let read = read.map(|(source, document)| self.document(document, &LineFinder::new(source.text, number), state));
-        state.tape = tape;
-        read
+        state.document((&self.name, number, line), |document, finder, state| self.document(document, finder, state))
     }
 }
 

@@ -19,7 +19,6 @@ use crate::json::Parsed;
 use crate::line_importer::LineReader;
 use crate::origin::{LineFinder, SourceSpan};
 use crate::reader_state::ReaderState;
-use crate::source_text::SourceText;
 use crate::tool_hints::{self, ListedTools};
 use playproof_engine::event::Act;
 use playproof_formats::diagnostic::Report;
@@ -75,19 +74,14 @@ pub(super) struct SaidOfRow {
 }
 
 impl LineReader for DocumentReader {
-    type State = ReaderState;
     type Read = ReadDocument;
 
     fn read(&self, state: &mut ReaderState, number: usize, line: &[u8]) -> Result<ReadDocument, Report> {
-        let mut tape = std::mem::take(&mut state.tape);
-        let read = SourceText::line(line, &self.name, number, |source| source.on_tape(&mut tape));
-        let read = read.map(|(source, document)| {
-            let (document, finder) = (Parsed::from(document), LineFinder::new(source.text, number));
+        state.document((&self.name, number, line), |document, finder, state| {
+            let document = Parsed::from(document);
             let rows = self.rows_of(&document);
-            self.document((&document, &rows), place_of_line(number), &finder, state)
-        });
-        state.tape = tape;
-        read
+            self.document((&document, &rows), place_of_line(number), finder, state)
+        })
     }
 }
 
